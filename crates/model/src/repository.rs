@@ -75,7 +75,7 @@ pub struct SessionCommitsQuery {
     pub branch: Option<String>,
     /// Its commits, as far as they were noted, the oldest first.
     pub commits: Vec<String>,
-    /// Commits that may be another session's: of two who share a working copy nobody knows whose one is.
+    /// Commits that may be another session's: where two sessions share a working copy, git does not tell which of them made one.
     pub foreign: Vec<String>,
     /// When it began.
     pub since: Millis,

@@ -45,7 +45,7 @@ crate::sql! {
     NEWEST_OF = concat!("SELECT ", columns!(), " FROM session WHERE project_id = $1 ORDER BY started_at DESC, session_id DESC LIMIT $2");
     ENDED_UNWRAPPED = concat!("SELECT ", columns!(), " FROM session WHERE project_id = $1 AND baton_id IS NULL
         AND release_reason IN ('ended', 'operator') AND released_at >= $2 AND EXISTS (SELECT 1 FROM delta d WHERE d.project_id = session.project_id
-            AND d.session_id = session.session_id AND d.kind = 'checkpoint')
+            AND d.session_id = session.session_id AND d.kind IN ('checkpoint', 'note', 'decision', 'research', 'methodology', 'remember'))
         AND NOT EXISTS (SELECT 1 FROM session w WHERE w.project_id = session.project_id AND w.identity_key = session.identity_key
             AND w.release_reason = 'wrapped' AND w.released_at >= session.released_at)
         ORDER BY started_at DESC, session_id DESC LIMIT $3");

@@ -135,13 +135,7 @@ impl<'a> Repo<'a> {
             &["ls-files", "--debug", "--", &format!(":(literal){name}")],
             b"",
         )?;
-        let value = |key: &str| {
-            let rest = listed.lines().find_map(|line| line.trim().strip_prefix(key))?;
-            rest.split_whitespace().next().map(str::to_owned)
-        };
-        let modified = meta.modified().ok().and_then(|at| at.duration_since(std::time::UNIX_EPOCH).ok());
-        let modified = modified.map(|at| format!("{}:{}", at.as_secs(), at.subsec_nanos()));
-        Ok(value("mtime: ") == modified && value("size: ") == Some(meta.len().to_string()))
+        Ok(crate::git::is_listed_as(&listed, &meta))
     }
 
     /// Of these paths those whose line ends or encoding differ between git's objects and the disk.

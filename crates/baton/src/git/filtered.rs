@@ -2,6 +2,7 @@
 //! looks into such a file, takes it for changed.
 
 use std::collections::BTreeSet;
+use std::fs::Metadata;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
@@ -42,6 +43,11 @@ fn is_as_in_index(root: &Path, settings: &[String], path: &str) -> bool {
     let Ok(meta) = std::fs::symlink_metadata(root.join(path)) else { return false };
     let pathspec = format!(":(literal){path}");
     let Some(listed) = run(root, &["ls-files", "--debug", "--", &pathspec], settings) else { return false };
+    is_listed_as(&listed, &meta)
+}
+
+/// Whether a file has the size and the time that `git ls-files --debug` says of its entry.
+pub(crate) fn is_listed_as(listed: &str, meta: &Metadata) -> bool {
     let value = |key: &str| {
         let rest = listed.lines().find_map(|line| line.trim().strip_prefix(key))?;
         rest.split_whitespace().next().map(str::to_owned)

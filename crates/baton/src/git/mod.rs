@@ -37,6 +37,7 @@ use crate::process;
 pub(crate) use call::{Answer, Call, GitRunner};
 pub(crate) use commits_place::commits_place;
 pub(crate) use committed::committed_files;
+pub(crate) use filtered::is_listed_as;
 pub(crate) use history::{CommitInfo, Pushed, commit_id, commits, commits_of_file, commits_of_lines, pushed};
 pub(crate) use layout::{
     ID_KEY, absolute_remote, bare_folder, git_dir, holds_id, is_own_worktree, repository, uses_reftable,

@@ -62,7 +62,7 @@ pub(crate) fn uncommitted(folder: &Path) -> Option<Vec<String>> {
 
 /// What git names as not committed.
 struct Entries {
-    /// What somebody worked on.
+    /// Files with work of a person or an agent.
     files: Vec<String>,
     /// The document as `baton init` wrote it is among them.
     has_document: bool,

@@ -58,7 +58,7 @@ pub struct WithdrawOutput {
     /// The baton.
     #[serde(flatten)]
     pub row: Row,
-    /// What others brought of its conversation: nobody who picks up is told of it any more.
+    /// What others brought of its conversation: no later pickup shows it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub words_of_others: Vec<Remark>,
 }

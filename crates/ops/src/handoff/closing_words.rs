@@ -1,4 +1,4 @@
-//! What a person said who closed the issue of a hand-off which somebody has ended here before Baton saw that: a late result, read once.
+//! The words of a person who closed the issue of a hand-off that had ended here before Baton saw the close: a late result, read once.
 
 use baton_model::actor::Actor;
 use baton_model::handoff::{Handoff, LateWords, State};
@@ -10,7 +10,7 @@ use super::details::{HandoffDetails, IssueClose, SeenIssue};
 use super::{edit, late_words};
 use crate::op::Env;
 
-/// Whether the words of whoever closed an issue are to be asked for, though its hand-off has ended and its task is closed.
+/// Whether the words of the person who closed an issue are to be asked for, though its hand-off has ended and its task is closed.
 pub fn awaits_closing_words(
     tx: &mut Tx<'_>,
     known: &Handoff,

@@ -72,7 +72,7 @@ impl LinkedDocument {
     }
 }
 
-/// The paths that links name as documents. An address is none: whoever reads it follows it.
+/// The paths that links name as documents. An address is no document: its reader follows it.
 pub(crate) fn paths(links: &Map<String, Value>) -> Vec<String> {
     let named = match links.get(DOCUMENTS) {
         Some(Value::String(text)) => vec![text.clone()],

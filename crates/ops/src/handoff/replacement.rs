@@ -49,7 +49,7 @@ pub(super) fn fill(
         tags: if input.tags.is_empty() { details.tags.clone() } else { input.tags },
         priority: input.priority.or_else(|| Some(json!(details.priority))),
         links: if input.links.is_empty() { details.links.clone() } else { input.links },
-        // What was kept in the ledger is made public by nobody who does not say so.
+        // A hand-off that was local stays local unless the caller says otherwise.
         local: input.local || (input.issues_github_repo.is_none() && before.tracker == "local"),
         to_identity: input.to_identity.or_else(|| addressee(&before.to_identity)),
         to_role: input.to_role.or_else(|| addressee(&before.to_role)),

@@ -118,7 +118,7 @@ impl Operation for Places {
         for place in known.iter().filter(|place| !is_displaced(place)) {
             let row = place_row(&cx.env, place, &sessions);
             let is_gone = row.is_there == Some(false) && place.is_worktree;
-            // A worktree that was moved, and in which somebody has been since, is one place.
+            // A worktree that was moved, and in which a session has started since, is one place.
             if is_gone && row.sessions.is_empty() && is_listed_elsewhere(&cx.env, place, &known) {
                 continue;
             }

@@ -53,6 +53,17 @@ impl Recovered {
         self.checkpoints().find_map(|body| body.get("summary")?.as_str())
     }
 
+    /// The newest summary that each of the sessions saved, the newest first, with its entry.
+    pub fn summaries(&self) -> Vec<(&Row, &str)> {
+        let mut found: Vec<(&Row, &str)> = Vec::new();
+        for row in self.deltas.iter().rev().filter(|row| row.kind == Kind::Checkpoint) {
+            let summary = row.body.as_ref().and_then(|body| body.get("summary")?.as_str());
+            let is_known = found.iter().any(|(other, _)| other.session_id == row.session_id);
+            found.extend(summary.filter(|_| !is_known).map(|summary| (row, summary)));
+        }
+        found
+    }
+
     /// The newest state that one of them saved.
     pub fn state(&self) -> Option<&Value> {
         self.checkpoints().find_map(|body| body.get("state").filter(|state| !state.is_null()))

@@ -97,7 +97,7 @@ pub(super) struct CopyQuery<'a> {
     pub pushed_by: Option<&'a str>,
 }
 
-/// The copy of the session that is named. What several agents have pushed under one id is nobody's until it is said whose is meant.
+/// The copy of the session that is named. An id that several agents have pushed is ambiguous until the caller names the pusher.
 pub(super) fn find(tx: &mut Tx<'_>, project_id: &str, query: &CopyQuery<'_>) -> Result<StoredCopy, Failure> {
     let mut found = copies_of_session(tx, project_id, query)?;
     if found.len() == 1 {

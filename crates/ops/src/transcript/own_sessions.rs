@@ -77,7 +77,7 @@ fn take(event: &Event<'_>, calls: &mut HashMap<String, bool>, found: &mut OwnSes
     }
 }
 
-/// Whether somebody asked for something, or something was done that another agent would have to know.
+/// Whether an event is a request of the user, an edit, or a command: what the next agent has to know.
 fn is_work(what: &EventKind<'_>) -> bool {
     match what {
         EventKind::User(text) => is_request(text),

@@ -79,6 +79,19 @@ on_every_backend! {
         }
     }
 
+    fn a_note_or_a_decision_of_an_ended_session_is_named_like_a_checkpoint(w) {
+        for (kind, text_of) in [("note", "the lexer needs a table"), ("decision", "the lexer goes by a table")] {
+            w.advance(1_000);
+            let worker = agent("Worker").process(kind);
+            w.start(&worker);
+            w.ok(&worker, "ledger_note", json!({ "kind": kind, "text": text_of }));
+            w.advance(1_000);
+            let named = from_session(&w.end(&worker));
+            w.leave_baton(&agent("Anna"), "another thing");
+            assert!(reminders(w).contains(&named), "{kind}: {}", reminders(w));
+        }
+    }
+
     fn what_an_ended_session_saved_is_over_once_its_own_agent_has_wrapped(w) {
         w.leave_baton(&agent("Anna"), "half of it");
         let named = from_session(&saved_and_ended(w, None));

@@ -158,7 +158,7 @@ on_every_backend! {
         push(w, &ann, "0b1c7d52-of-ann", b"what Ann says");
         let listed = w.ok(&agent("Bob"), "transcript_copies", json!({}));
         assert_eq!(column(&list(&listed["items"]), "identity"), ["Ann", "Mal"]);
-        // Named alone it is nobody's; with the pusher it is that one's.
+        // The id alone is ambiguous; with the pusher it names one copy.
         for id in ["0b1c7d52-of-ann", "0b1c7d52"] {
             let refused = w.no(&agent("Bob"), "transcript_copies", json!({ "id": id }), "transcript_pushed_by_several");
             assert_eq!(refused["message"], "a session `0b1c7d52-of-ann` was pushed by Ann (claude) and by Mal (claude)");

@@ -1,5 +1,5 @@
 //! What a reader of documents of long sessions found untrue at their ends, each in a small session of the same shape:
-//! steps told that were done, and states of files told that nobody had seen.
+//! steps told that were done, and states of files told that no command of the session had shown.
 
 use super::tests::{SessionScript, texts};
 use super::*;

@@ -81,7 +81,7 @@ fn a_damaged_hermes_session_gives_what_is_whole_and_a_loop_ends() {
 
 #[test]
 fn older_files_are_read_once_and_profiles_are_looked_through() {
-    let made = Database::new("hermes/normal.sql", ".hermes/profiles/work/state.db");
+    let made = Database::new("hermes/normal.sql", ".hermes/profiles/shop/state.db");
     let sessions = made.home().join(".hermes/sessions");
     std::fs::create_dir_all(&sessions).expect("dir");
     let (lines, document) = ("20260403_153620_5a3e2ff1.jsonl", "session_20260403_153620_5a3e2ff2.json");
@@ -89,7 +89,7 @@ fn older_files_are_read_once_and_profiles_are_looked_through() {
         std::fs::copy(sample(&format!("hermes/{name}")), sessions.join(name)).expect("copy");
     }
     std::fs::copy(sample(&format!("hermes/{lines}")), sessions.join("sessions.json")).expect("copy");
-    let taken_over = made.home().join(".hermes/profiles/work/sessions");
+    let taken_over = made.home().join(".hermes/profiles/shop/sessions");
     std::fs::create_dir_all(&taken_over).expect("dir");
     std::fs::copy(sample(&format!("hermes/{lines}")), taken_over.join(format!("{NORMAL}.jsonl")))
         .expect("copy");

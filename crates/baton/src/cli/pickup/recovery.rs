@@ -28,6 +28,14 @@ pub(super) fn recovered_text(recovered: &Recovered) -> String {
     if let Some(state) = recovered.state() {
         text.push_str(&format!("its state:\n{}", part(&format!("{state:#}"), &mut has_more)));
     }
+    // Several sessions may have left something: none hides the words of another.
+    for (row, summary) in recovered.summaries().into_iter().skip(1) {
+        text.push_str(&format!(
+            "checkpoint of {}:\n{}",
+            visible(&row.identity),
+            part(summary, &mut has_more)
+        ));
+    }
     let entries: Vec<(&Row, String)> =
         recovered.deltas.iter().filter_map(|row| Some((row, entry_text(row)?))).collect();
     let first = entries.len().saturating_sub(MAX_ENTRIES);
@@ -37,8 +45,9 @@ pub(super) fn recovered_text(recovered: &Recovered) -> String {
         text.push_str(&(head + &part(words, &mut has_more)));
     }
     if has_more {
-        let id = visible(&recovered.session);
-        text.push_str(&format!("  … there is more: baton handoff from-session {id} --json\n"));
+        let commands: Vec<String> =
+            ids(recovered).iter().map(|id| format!("baton handoff from-session {id} --json")).collect();
+        text.push_str(&format!("  … there is more: {}\n", commands.join("; ")));
     }
     text
 }
@@ -48,14 +57,18 @@ fn is_left(row: &Row) -> bool {
     row.kind == Kind::Checkpoint || entry_text(row).is_some()
 }
 
-/// The sessions that saved or said something.
-fn holders(recovered: &Recovered) -> String {
+/// The sessions that saved or said something; the one that is meant where no entry says which.
+fn ids(recovered: &Recovered) -> Vec<String> {
     let has_left = |id: &&String| {
         recovered.deltas.iter().any(|row| row.session_id.as_ref() == Some(*id) && is_left(row))
     };
     let ids: Vec<String> = recovered.sessions.iter().filter(has_left).map(|id| visible(id)).collect();
-    match ids.as_slice() {
-        [] => format!("session {}", visible(&recovered.session)),
+    if ids.is_empty() { vec![visible(&recovered.session)] } else { ids }
+}
+
+/// In words.
+fn holders(recovered: &Recovered) -> String {
+    match ids(recovered).as_slice() {
         [one] => format!("session {one}"),
         several => format!("sessions {}", several.join(", ")),
     }
@@ -113,8 +126,18 @@ mod tests {
             text,
             "recovered from sessions s1, s2, which never wrapped:\n  │ half\nits state:\n  │ {\n  │   \"at\": 3\n  │ }\n\
              decision of Donna:\n  │ use jiff (no clock)\nnote of Donna:\n  │ ask Tom\n\
-             \u{20} … there is more: baton handoff from-session s2 --json\n"
+             \u{20} … there is more: baton handoff from-session s1 --json; baton handoff from-session s2 --json\n"
         );
+    }
+
+    #[test]
+    fn the_last_words_of_each_session_are_shown() {
+        let saved = |seq, summary: &str| row(seq, Kind::Checkpoint, &json!({ "summary": summary }));
+        let text =
+            shown(&["s1", "s2"], vec![saved(1, "older"), saved(2, "the lexer"), saved(3, "the parser")]);
+        assert!(text.contains("│ the parser\ncheckpoint of Donna:\n  │ the lexer\n"), "{text}");
+        assert!(text.contains("from-session s1 --json; baton handoff from-session s2 --json"), "{text}");
+        assert!(!text.contains("older"), "{text}");
     }
 
     #[test]

@@ -59,6 +59,8 @@ async function fetchAnswer(asked) {
     held.busy = false;
     // An event came while it was under way, and the view that shows it now has not heard of it.
     if (held.dirty) renewShown(asked.key);
+    // A drawing that began while it was under way shows the earlier answer, and the one that asked for it was overtaken.
+    if (shown.some((one) => one.key === asked.key)) drawSoon();
   }
   while (answers.size > KEPT) answers.delete(answers.keys().next().value);
   return held;

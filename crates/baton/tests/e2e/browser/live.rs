@@ -298,3 +298,27 @@ fn a_server_that_was_busy_once_is_asked_again() {
     tab.reads("BATON one");
     tab.assert_clean();
 }
+
+/// A drawing that begins while an answer is on its way shows the earlier one.
+#[test]
+fn an_answer_that_comes_after_the_drawing_that_asked_for_it_was_overtaken_is_shown() {
+    let Some(browser) = browser() else { return };
+    let stage = Stage::ready();
+    let server = Server::start(&stage.terminal("Server"));
+    let tab = Tab::open(&browser, &server.address, "", WIDE);
+    tab.without_clock();
+    tab.reads("Waiting for somebody (0)");
+    tab.go("batons");
+    stage.terminal("Ned").json(&["start"]);
+    stage.terminal("Ned").json(&["wrap", "--summary", "half of it", "--next", "n"]);
+    tab.reads("half of it");
+    tab.eval(
+        "(() => { const real = window.fetch; window.fetch = async (...asked) => { \
+         if (String(asked[0]).includes('/attention')) await new Promise((go) => setTimeout(go, 800)); \
+         return real(...asked); }; return true; })()",
+    );
+    tab.eval(
+        "location.hash = '#/', setTimeout(() => window.dispatchEvent(new Event('hashchange')), 200), true",
+    );
+    tab.reads("Waiting for somebody (1)");
+}

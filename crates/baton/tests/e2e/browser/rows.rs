@@ -136,8 +136,6 @@ fn what_would_be_refused_is_not_offered_and_how_a_hand_off_ended_is_read() {
     let left = || server.ok("attention_list", &json!({ "identity": "Iris" }))["total"].clone();
     eventually(|| "it was opened".to_owned(), || (left() == 0).then_some(()));
     tab.go("");
-    // An inbox that was drawn before it was opened may show it until the page is loaded anew.
-    tab.without_clock();
     tab.reads("Waiting for somebody (0)");
     assert!(!tab.text("main").contains("came back"), "{}", tab.text("main"));
     tab.go(&format!("handoff/{accepted}"));

@@ -16,7 +16,7 @@ pub(super) fn end_call(emitter: &mut EventEmitter<'_>, result: &Json<'_>) {
     let code = EXIT_CODES.iter().find_map(|key| extra.get(key).int());
     let failed = FAILURES.iter().any(|key| is_set(extra.get(key))) || is_failure(&output);
     let is_shell = emitter.open(&id).is_some_and(|open| open.category == Category::Shell);
-    // A command whose exit code nobody told may have ended in either way.
+    // The outcome of a command without an exit code is not known.
     let ok = if failed { Some(false) } else { (!is_shell).then_some(true) };
     emitter.end_call(ToolResult { id: &id, ok, code, output, edits: Vec::new() });
 }
