@@ -15,6 +15,7 @@ mod packages;
 #[cfg(test)]
 mod reference;
 mod shapes;
+pub mod storage;
 
 use agents::{
     aider, amp, antigravity, atif, auggie, claude, cline, cn, codebuff, codex, copilot, crush, cursor, devin,
@@ -30,6 +31,7 @@ pub use lookup::{
     launchers, reader, readers, surface_of_client, surface_of_program,
 };
 use native::Native;
+use storage::Storage;
 
 /// A coding agent.
 pub struct Tool {
@@ -47,6 +49,8 @@ pub struct Tool {
     pub mcp_client_names: &'static [&'static str],
     /// The reader of its transcripts.
     pub reader: Option<&'static dyn TranscriptReader>,
+    /// Where its transcripts lie, and how their content is known.
+    pub storage: Option<Storage>,
     /// How Baton is registered with it.
     pub install: Option<Install>,
     /// How it is started on a terminal.

@@ -5,7 +5,10 @@
 use std::path::Path;
 
 use crate::install::{EntryContent, HookContextFormat, InstallEntry, InstallPart, Places, Scope};
+use baton_transcripts::TranscriptEnv;
+
 use crate::launch::Launch;
+use crate::storage::{Evidence, Storage, StoredFile};
 use crate::{ALL, Tool, headless, installers, launchers, readers};
 
 /// Characters in a line of a list.
@@ -55,6 +58,7 @@ fn region(name: &str) -> Option<String> {
         "install" => format!("\n{}\n", install_table()),
         "answers" => format!("\n{}\n", answer_table()),
         "start" => format!("\n{}\n", start_table()),
+        "sessions" => format!("\n{}\n", session_table()),
         _ => return None,
     })
 }
@@ -186,6 +190,46 @@ fn start_table() -> String {
     table(&head, launchers().map(row))
 }
 
+fn session_table() -> String {
+    let row = |tool: &Tool| {
+        let storage = tool.storage.as_ref().unwrap_or_else(|| panic!("{}: where are its sessions?", tool.id));
+        vec![
+            format!("{} (`{}`)", tool.title, tool.id),
+            storage.files.iter().map(stored_file).collect::<Vec<_>>().join("<br>"),
+            evidence(tool, storage),
+            storage.note.to_owned(),
+        ]
+    };
+    table(&["tool", "files", "known from", "besides"], readers().map(|(tool, _)| row(tool)))
+}
+
+fn stored_file(file: &StoredFile) -> String {
+    let moved = file.variable.map(|variable| format!(" (`{variable}`)")).unwrap_or_default();
+    format!("`{}`{moved}", file.path)
+}
+
+/// The version with which the tests play a tool: that of its package in `bench/agents`.
+fn played_version(tool: &Tool) -> String {
+    let agents = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bench/agents");
+    let agents = std::fs::read_to_string(agents).expect("bench/agents");
+    let get = tool.launch.as_ref().map_or("", |launch| launch.get);
+    let package = get.rsplit(' ').next().unwrap_or_default();
+    let version = agents.lines().find_map(|line| line.strip_prefix(package)?.strip_prefix(' '));
+    version.unwrap_or_else(|| panic!("{}: bench/agents does not name {package}", tool.id)).to_owned()
+}
+
+fn evidence(tool: &Tool, storage: &Storage) -> String {
+    match storage.evidence {
+        Evidence::Tests => format!("{}, played by the tests", played_version(tool)),
+        Evidence::Program(version) => format!("{version}, written by the program"),
+        Evidence::UserSessions(which) => format!("published sessions: {which}"),
+        Evidence::VendorSource(which) => format!("the vendor's source: {which}"),
+        Evidence::Specification(versions) => format!("its specification, {versions}"),
+        Evidence::OtherReaders => "other readers".to_owned(),
+        Evidence::Own => "Baton's own form".to_owned(),
+    }
+}
+
 fn written(tool: &Tool) -> String {
     match tool.native.as_ref().map(|native| native.tried) {
         None => String::new(),
@@ -235,7 +279,7 @@ fn written_anew(text: &str) -> String {
 #[test]
 fn what_the_pages_say_of_agents_is_what_the_code_says() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    for page in ["README.md", "docs/install.md", "docs/guide.md"] {
+    for page in ["README.md", "docs/install.md", "docs/guide.md", "docs/formats.md"] {
         let path = root.join(page);
         let found = std::fs::read_to_string(&path).expect(page);
         let anew = written_anew(&found);
@@ -257,5 +301,26 @@ fn every_agent_stands_in_the_pages() {
     for tool in ALL {
         let named = tables.contains(&format!("`{}`", tool.id)) || tables.contains(tool.title);
         assert!(named, "{} is in no table", tool.id);
+    }
+}
+
+/// A file of these names is one of the agent's sessions; what a database holds is seen in the tests of its reader.
+#[test]
+fn every_reader_finds_the_files_that_the_page_names() {
+    let home = tempfile::tempdir().expect("a folder");
+    for (tool, reader) in readers() {
+        for file in tool.storage.iter().flat_map(|storage| storage.files) {
+            let Some(path) = file.path.strip_prefix("~/").filter(|path| path.contains(".json")) else {
+                continue;
+            };
+            let path = home.path().join(tool.id).join(path);
+            std::fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+            std::fs::write(&path, "{}\n").expect("written");
+            let env = TranscriptEnv { home: home.path().join(tool.id), ..TranscriptEnv::default() };
+            let mut found = Vec::new();
+            reader.find(&env, &mut |one| found.push(one.path));
+            assert!(found.contains(&path), "{}: {} is not found, but {found:?}", tool.id, file.path);
+            std::fs::remove_file(&path).expect("removed");
+        }
     }
 }

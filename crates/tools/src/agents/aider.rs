@@ -4,6 +4,7 @@ use baton_transcripts::{PermissionMode, readers};
 
 use crate::Tool;
 use crate::launch::Launch;
+use crate::storage::{Evidence, Storage, StoredFile};
 
 /// Aider.
 pub(crate) static TOOL: Tool = Tool {
@@ -14,6 +15,14 @@ pub(crate) static TOOL: Tool = Tool {
     programs: &["aider"],
     mcp_client_names: &[],
     reader: Some(&readers::Aider),
+    storage: Some(Storage {
+        files: &[StoredFile {
+            path: "PROJECT/.aider.chat.history.md",
+            variable: Some("AIDER_CHAT_HISTORY_FILE"),
+        }],
+        evidence: Evidence::VendorSource("the program"),
+        note: "In the folders that are asked about. It tells no outcome of an edit.",
+    }),
     install: None,
     launch: Some(Launch {
         // `--message` would end it after one answer, so it reads the document as a file and waits for the user.

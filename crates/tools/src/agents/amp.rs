@@ -6,6 +6,7 @@ use serde_json::json;
 use crate::Tool;
 use crate::install::{EntryContent, HookContextFormat, Install, InstallEntry, InstallPart, Scope};
 use crate::launch::Launch;
+use crate::storage::{Evidence, Storage, StoredFile};
 
 /// Amp.
 pub(crate) static TOOL: Tool = Tool {
@@ -16,6 +17,11 @@ pub(crate) static TOOL: Tool = Tool {
     programs: &["amp"],
     mcp_client_names: &["amp-mcp-client", "ampcode"],
     reader: Some(&readers::Amp),
+    storage: Some(Storage {
+        files: &[StoredFile { path: "~/.local/share/amp/threads/T-ID.json", variable: None }],
+        evidence: Evidence::OtherReaders,
+        note: "Its present versions keep threads on their server: `amp threads export ID > FILE`, then name the file.",
+    }),
     install: Some(Install {
         home: |places| places.config("amp"),
         editor_programs: &[],

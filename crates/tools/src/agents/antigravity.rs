@@ -7,6 +7,7 @@ use crate::Tool;
 use crate::install::{HookContextFormat, Install, InstallPart, Scope};
 use crate::launch::Launch;
 use crate::shapes::{server, whole_file};
+use crate::storage::{Evidence, Storage, StoredFile};
 
 /// Antigravity.
 pub(crate) static TOOL: Tool = Tool {
@@ -17,6 +18,17 @@ pub(crate) static TOOL: Tool = Tool {
     programs: &["agy"],
     mcp_client_names: &["antigravity"],
     reader: Some(&readers::Antigravity),
+    storage: Some(Storage {
+        files: &[
+            StoredFile {
+                path: "~/.gemini/antigravity-cli/brain/ID/.system_generated/logs/transcript_full.jsonl",
+                variable: None,
+            },
+            StoredFile { path: "~/.gemini/antigravity-cli/conversations/ID.db", variable: None },
+        ],
+        evidence: Evidence::OtherReaders,
+        note: "Likewise below `antigravity`, `antigravity-ide` and `antigravity-acp`. The databases have no public schema: of them the words are read, and no results. Older `.pb` files are encrypted.",
+    }),
     install: Some(Install {
         home: |places| places.home.join(".gemini/antigravity-cli"),
         editor_programs: &["antigravity"],

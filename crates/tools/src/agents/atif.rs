@@ -3,6 +3,7 @@
 use baton_transcripts::readers;
 
 use crate::Tool;
+use crate::storage::{Evidence, Storage};
 
 /// ATIF.
 pub(crate) static TOOL: Tool = Tool {
@@ -13,6 +14,11 @@ pub(crate) static TOOL: Tool = Tool {
     programs: &[],
     mcp_client_names: &[],
     reader: Some(&readers::Atif),
+    storage: Some(Storage {
+        files: &[],
+        evidence: Evidence::Specification("1.0 to 1.8"),
+        note: "It has no folder of its own: name a trajectory by its path.",
+    }),
     install: None,
     launch: None,
     native: None,

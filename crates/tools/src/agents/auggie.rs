@@ -4,6 +4,7 @@ use baton_transcripts::readers;
 
 use crate::Tool;
 use crate::launch::Launch;
+use crate::storage::{Evidence, Storage, StoredFile};
 
 /// Auggie.
 pub(crate) static TOOL: Tool = Tool {
@@ -14,6 +15,11 @@ pub(crate) static TOOL: Tool = Tool {
     programs: &["auggie"],
     mcp_client_names: &[],
     reader: Some(&readers::Auggie),
+    storage: Some(Storage {
+        files: &[StoredFile { path: "~/.augment/sessions/ID.json", variable: None }],
+        evidence: Evidence::VendorSource("the published 0.36.0"),
+        note: "1.x keeps its sessions in another form, which is not known.",
+    }),
     install: None,
     launch: Some(Launch {
         start: &["{prompt:--instruction}"],

@@ -12,6 +12,7 @@ use crate::install::{HookContextFormat, Install, InstallEntry, PackageMark, Plac
 use crate::launch::{Approval, Headless, Launch};
 use crate::native::{Native, NativeSession, NativeTarget, SessionPlaces};
 use crate::shapes::{groups, server_at};
+use crate::storage::{Evidence, Storage, StoredFile};
 
 /// Claude Code.
 pub(crate) static TOOL: Tool = Tool {
@@ -22,6 +23,14 @@ pub(crate) static TOOL: Tool = Tool {
     programs: &["claude"],
     mcp_client_names: &["claude-code"],
     reader: Some(&readers::Claude),
+    storage: Some(Storage {
+        files: &[StoredFile {
+            path: "~/.claude/projects/SLUG/ID.jsonl",
+            variable: Some("CLAUDE_CONFIG_DIR"),
+        }],
+        evidence: Evidence::Tests,
+        note: "Sub-agents beside it, below `ID/subagents`.",
+    }),
     install: Some(Install {
         home: |places| places.dir("CLAUDE_CONFIG_DIR", ".claude"),
         editor_programs: &[],

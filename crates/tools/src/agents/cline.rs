@@ -8,6 +8,7 @@ use crate::Tool;
 use crate::install::{HookContextFormat, Install, Places, Scope};
 use crate::launch::Launch;
 use crate::shapes::server;
+use crate::storage::{Evidence, Storage, StoredFile};
 
 /// Cline.
 pub(crate) static TOOL: Tool = Tool {
@@ -18,6 +19,20 @@ pub(crate) static TOOL: Tool = Tool {
     programs: &["cline"],
     mcp_client_names: &["cline"],
     reader: Some(&readers::CLINE),
+    storage: Some(Storage {
+        files: &[
+            StoredFile {
+                path: "~/.cline/data/sessions/ID/ID.messages.json",
+                variable: Some("CLINE_SESSION_DATA_DIR"),
+            },
+            StoredFile {
+                path: "~/.config/Code/User/globalStorage/saoudrizwan.claude-dev/tasks/ID/ui_messages.json",
+                variable: None,
+            },
+        ],
+        evidence: Evidence::Program("3.0.65"),
+        note: "Tried is the command line; the extension is read as its source describes it, from every editor made from Visual Studio Code.",
+    }),
     install: Some(Install {
         home: |places| {
             let folder = places.dir("CLINE_DIR", ".cline");

@@ -4,6 +4,7 @@ use baton_transcripts::{PermissionMode, readers};
 
 use crate::Tool;
 use crate::launch::Launch;
+use crate::storage::{Evidence, Storage, StoredFile};
 
 /// Continue.
 pub(crate) static TOOL: Tool = Tool {
@@ -14,6 +15,11 @@ pub(crate) static TOOL: Tool = Tool {
     programs: &["cn"],
     mcp_client_names: &[],
     reader: Some(&readers::Continue),
+    storage: Some(Storage {
+        files: &[StoredFile { path: "~/.continue/sessions/ID.json", variable: Some("CONTINUE_GLOBAL_DIR") }],
+        evidence: Evidence::VendorSource("1.5.47"),
+        note: "Of the extension, too. Messages have no times.",
+    }),
     install: None,
     launch: Some(Launch {
         start: &["{mode}", "{prompt}"],

@@ -4,6 +4,7 @@ use baton_transcripts::readers;
 
 use crate::Tool;
 use crate::launch::Launch;
+use crate::storage::{Evidence, Storage, StoredFile};
 
 /// Codebuff.
 pub(crate) static TOOL: Tool = Tool {
@@ -14,6 +15,14 @@ pub(crate) static TOOL: Tool = Tool {
     programs: &["codebuff"],
     mcp_client_names: &[],
     reader: Some(&readers::Codebuff),
+    storage: Some(Storage {
+        files: &[StoredFile {
+            path: "~/.config/manicode/projects/PROJECT/chats/TIME/chat-messages.json",
+            variable: None,
+        }],
+        evidence: Evidence::OtherReaders,
+        note: "Also Freebuff. The model is not kept.",
+    }),
     install: None,
     launch: Some(Launch {
         start: &["{prompt}"],

@@ -13,6 +13,7 @@ use crate::install::{
 use crate::launch::{Headless, Launch};
 use crate::native::{Native, NativeSession, NativeTarget, SessionPlaces};
 use crate::shapes::groups;
+use crate::storage::{Evidence, Storage, StoredFile};
 
 /// Codex.
 pub(crate) static TOOL: Tool = Tool {
@@ -23,6 +24,17 @@ pub(crate) static TOOL: Tool = Tool {
     programs: &["codex"],
     mcp_client_names: &["codex"],
     reader: Some(&readers::Codex),
+    storage: Some(Storage {
+        files: &[
+            StoredFile {
+                path: "~/.codex/sessions/YEAR/MONTH/DAY/rollout-TIME-ID.jsonl",
+                variable: Some("CODEX_HOME"),
+            },
+            StoredFile { path: "~/.codex/archived_sessions/rollout-TIME-ID.jsonl", variable: None },
+        ],
+        evidence: Evidence::Tests,
+        note: "Also packed as `.jsonl.zst`. A rollout that goes on from another one (`history_base`, since 0.146) is read with it, as the vendor's source describes it.",
+    }),
     install: Some(Install {
         home: |places| places.dir("CODEX_HOME", ".codex"),
         editor_programs: &[],

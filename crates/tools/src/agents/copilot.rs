@@ -10,6 +10,7 @@ use crate::install::{HookContextFormat, Install, InstallPart, Places, Scope};
 use crate::launch::Launch;
 use crate::native::{Native, NativeSession, NativeTarget, SessionPlaces};
 use crate::shapes::{server_at, whole_file};
+use crate::storage::{Evidence, Storage, StoredFile};
 
 /// Copilot CLI.
 pub(crate) static TOOL: Tool = Tool {
@@ -20,6 +21,14 @@ pub(crate) static TOOL: Tool = Tool {
     programs: &["copilot"],
     mcp_client_names: &["copilot"],
     reader: Some(&readers::Copilot),
+    storage: Some(Storage {
+        files: &[StoredFile {
+            path: "~/.copilot/session-state/ID/events.jsonl",
+            variable: Some("COPILOT_HOME"),
+        }],
+        evidence: Evidence::Program("1.0.102"),
+        note: "",
+    }),
     install: Some(Install {
         home: |places| places.dir("COPILOT_HOME", ".copilot"),
         editor_programs: &[],

@@ -7,6 +7,7 @@ use crate::Tool;
 use crate::install::{HookContextFormat, Install};
 use crate::launch::Launch;
 use crate::shapes::server_at;
+use crate::storage::{Evidence, Storage, StoredFile};
 
 /// Crush.
 pub(crate) static TOOL: Tool = Tool {
@@ -17,6 +18,11 @@ pub(crate) static TOOL: Tool = Tool {
     programs: &["crush"],
     mcp_client_names: &["crush"],
     reader: Some(&readers::Crush),
+    storage: Some(Storage {
+        files: &[StoredFile { path: "PROJECT/.crush/crush.db", variable: None }],
+        evidence: Evidence::UserSessions("a database of a public repository"),
+        note: "In the projects that Crush lists, and in the folders that are asked about.",
+    }),
     install: Some(Install {
         home: |places| places.config("crush"),
         editor_programs: &[],

@@ -7,6 +7,7 @@ use crate::Tool;
 use crate::install::{EntryContent, HookContextFormat, Install, InstallEntry, InstallPart};
 use crate::launch::Launch;
 use crate::shapes::{hook, server};
+use crate::storage::{Evidence, Storage, StoredFile};
 
 /// Cursor.
 pub(crate) static TOOL: Tool = Tool {
@@ -17,6 +18,18 @@ pub(crate) static TOOL: Tool = Tool {
     programs: &["cursor-agent"],
     mcp_client_names: &["cursor"],
     reader: Some(&readers::Cursor),
+    storage: Some(Storage {
+        files: &[
+            StoredFile {
+                path: "~/.cursor/projects/SLUG/agent-transcripts/ID/ID.jsonl",
+                variable: Some("CURSOR_CONFIG_DIR"),
+            },
+            StoredFile { path: "~/.cursor/chats/HASH/ID/store.db", variable: None },
+            StoredFile { path: "~/.config/Cursor/User/globalStorage/state.vscdb", variable: None },
+        ],
+        evidence: Evidence::OtherReaders,
+        note: "What its agent kept without results is told without an outcome.",
+    }),
     install: Some(Install {
         home: |places| places.dir("CURSOR_CONFIG_DIR", ".cursor"),
         editor_programs: &["cursor"],

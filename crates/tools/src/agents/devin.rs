@@ -4,6 +4,7 @@ use baton_transcripts::readers;
 
 use crate::Tool;
 use crate::launch::Launch;
+use crate::storage::{Evidence, Storage, StoredFile};
 
 /// Devin CLI.
 pub(crate) static TOOL: Tool = Tool {
@@ -14,6 +15,14 @@ pub(crate) static TOOL: Tool = Tool {
     programs: &["devin"],
     mcp_client_names: &[],
     reader: Some(&readers::Devin),
+    storage: Some(Storage {
+        files: &[
+            StoredFile { path: "~/.local/share/devin/cli/sessions.db", variable: None },
+            StoredFile { path: "~/.local/share/devin/cli/transcripts/ID.json", variable: None },
+        ],
+        evidence: Evidence::OtherReaders,
+        note: "The second is written when a session ends.",
+    }),
     install: None,
     launch: Some(Launch {
         start: &["{prompt}"],

@@ -6,6 +6,7 @@ use crate::Tool;
 use crate::install::{HookContextFormat, Install};
 use crate::launch::Launch;
 use crate::shapes::{groups, server};
+use crate::storage::{Evidence, Storage, StoredFile};
 
 /// Factory Droid.
 pub(crate) static TOOL: Tool = Tool {
@@ -16,6 +17,11 @@ pub(crate) static TOOL: Tool = Tool {
     programs: &["droid"],
     mcp_client_names: &["factory-cli", "droid"],
     reader: Some(&readers::Droid),
+    storage: Some(Storage {
+        files: &[StoredFile { path: "~/.factory/sessions/SLUG/ID.jsonl", variable: None }],
+        evidence: Evidence::OtherReaders,
+        note: "",
+    }),
     install: Some(Install {
         home: |places| places.home.join(".factory"),
         editor_programs: &[],

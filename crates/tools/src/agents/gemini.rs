@@ -13,6 +13,7 @@ use crate::install::{HookContextFormat, Install, NAME, PackageMark, Places, Trus
 use crate::launch::{Approval, Headless, Launch};
 use crate::native::{Native, NativeResume, NativeSession, NativeTarget, SessionPlaces};
 use crate::shapes::{groups, server};
+use crate::storage::{Evidence, Storage, StoredFile};
 
 /// Gemini CLI.
 pub(crate) static TOOL: Tool = Tool {
@@ -23,6 +24,14 @@ pub(crate) static TOOL: Tool = Tool {
     programs: &["gemini"],
     mcp_client_names: &["gemini-cli"],
     reader: Some(&readers::Gemini),
+    storage: Some(Storage {
+        files: &[StoredFile {
+            path: "~/.gemini/tmp/PROJECT/chats/session-ID.jsonl",
+            variable: Some("GEMINI_CLI_HOME"),
+        }],
+        evidence: Evidence::Tests,
+        note: "Older versions: `.json`.",
+    }),
     install: Some(Install {
         home: folder,
         editor_programs: &[],

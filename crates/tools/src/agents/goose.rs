@@ -6,6 +6,7 @@ use serde_json::Value;
 use crate::Tool;
 use crate::install::{EntryContent, HookContextFormat, Install, InstallEntry, InstallPart, Scope};
 use crate::launch::Launch;
+use crate::storage::{Evidence, Storage, StoredFile};
 
 /// Goose.
 pub(crate) static TOOL: Tool = Tool {
@@ -16,6 +17,17 @@ pub(crate) static TOOL: Tool = Tool {
     programs: &["goose"],
     mcp_client_names: &["goose"],
     reader: Some(&readers::Goose),
+    storage: Some(Storage {
+        files: &[
+            StoredFile {
+                path: "~/.local/share/goose/sessions/sessions.db",
+                variable: Some("GOOSE_PATH_ROOT"),
+            },
+            StoredFile { path: "~/.local/share/goose/sessions/ID.jsonl", variable: None },
+        ],
+        evidence: Evidence::OtherReaders,
+        note: "",
+    }),
     install: Some(Install {
         home: |places| places.config("goose"),
         editor_programs: &[],

@@ -3,6 +3,7 @@
 use baton_transcripts::readers;
 
 use crate::Tool;
+use crate::storage::{Evidence, Storage, StoredFile};
 
 /// Grok Build.
 pub(crate) static TOOL: Tool = Tool {
@@ -13,6 +14,14 @@ pub(crate) static TOOL: Tool = Tool {
     programs: &["grok"],
     mcp_client_names: &["grok-shell"],
     reader: Some(&readers::Grok),
+    storage: Some(Storage {
+        files: &[
+            StoredFile { path: "~/.grok/sessions/DIRECTORY/ID/updates.jsonl", variable: Some("GROK_HOME") },
+            StoredFile { path: "~/.grok/sessions/DIRECTORY/ID/chat_history.jsonl", variable: None },
+        ],
+        evidence: Evidence::OtherReaders,
+        note: "The second where the first is missing.",
+    }),
     install: None,
     launch: None,
     native: None,

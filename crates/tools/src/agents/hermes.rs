@@ -4,6 +4,7 @@ use baton_transcripts::{PermissionMode, readers};
 
 use crate::Tool;
 use crate::launch::Launch;
+use crate::storage::{Evidence, Storage, StoredFile};
 
 /// Hermes Agent.
 pub(crate) static TOOL: Tool = Tool {
@@ -14,6 +15,14 @@ pub(crate) static TOOL: Tool = Tool {
     programs: &["hermes"],
     mcp_client_names: &[],
     reader: Some(&readers::Hermes),
+    storage: Some(Storage {
+        files: &[
+            StoredFile { path: "~/.hermes/state.db", variable: Some("HERMES_HOME") },
+            StoredFile { path: "~/.hermes/sessions/ID.jsonl", variable: None },
+        ],
+        evidence: Evidence::VendorSource("0.19.0"),
+        note: "Also below `profiles/NAME`. Times of the older files are local ones.",
+    }),
     install: None,
     launch: Some(Launch {
         start: &["chat", "{mode}", "{prompt:--query}"],

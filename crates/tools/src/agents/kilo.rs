@@ -7,6 +7,7 @@ use crate::Tool;
 use crate::install::{HookContextFormat, Install, Scope};
 use crate::launch::Launch;
 use crate::shapes::{plugin, server_at};
+use crate::storage::{Evidence, Storage, StoredFile};
 
 /// Kilo CLI.
 pub(crate) static TOOL: Tool = Tool {
@@ -17,6 +18,11 @@ pub(crate) static TOOL: Tool = Tool {
     programs: &["kilo"],
     mcp_client_names: &["kilo"],
     reader: Some(&readers::KILO),
+    storage: Some(Storage {
+        files: &[StoredFile { path: "~/.local/share/kilo/kilo.db", variable: Some("KILO_DB") }],
+        evidence: Evidence::Program("7.7.9"),
+        note: "The tables of OpenCode.",
+    }),
     install: Some(Install {
         home: |places| places.config("kilo"),
         editor_programs: &[],

@@ -7,6 +7,7 @@ use baton_transcripts::readers;
 use crate::Tool;
 use crate::install::{HookContextFormat, Install, Places};
 use crate::shapes::server;
+use crate::storage::{Evidence, Storage, StoredFile};
 
 /// Kilo Code.
 pub(crate) static TOOL: Tool = Tool {
@@ -17,6 +18,14 @@ pub(crate) static TOOL: Tool = Tool {
     programs: &[],
     mcp_client_names: &["kilo-code"],
     reader: Some(&readers::KILO_CODE),
+    storage: Some(Storage {
+        files: &[StoredFile {
+            path: "~/.config/Code/User/globalStorage/kilocode.kilo-code/tasks/ID/ui_messages.json",
+            variable: None,
+        }],
+        evidence: Evidence::VendorSource("the extension"),
+        note: "From every editor made from Visual Studio Code.",
+    }),
     install: Some(Install {
         home: folder,
         editor_programs: &[],

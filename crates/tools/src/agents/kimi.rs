@@ -7,6 +7,7 @@ use crate::Tool;
 use crate::install::{EntryContent, HookContextFormat, Install, InstallEntry, InstallPart, Scope};
 use crate::launch::Launch;
 use crate::shapes::server;
+use crate::storage::{Evidence, Storage, StoredFile};
 
 /// Kimi Code.
 pub(crate) static TOOL: Tool = Tool {
@@ -17,6 +18,14 @@ pub(crate) static TOOL: Tool = Tool {
     programs: &["kimi"],
     mcp_client_names: &["kimi"],
     reader: Some(&readers::Kimi),
+    storage: Some(Storage {
+        files: &[StoredFile {
+            path: "~/.kimi-code/sessions/PROJECT/ID/agents/main/wire.jsonl",
+            variable: Some("KIMI_CODE_HOME"),
+        }],
+        evidence: Evidence::Program("2.1.0"),
+        note: "",
+    }),
     install: Some(Install {
         home: |places| places.dir("KIMI_CODE_HOME", ".kimi-code"),
         editor_programs: &[],

@@ -4,6 +4,7 @@ use baton_transcripts::readers;
 
 use crate::Tool;
 use crate::launch::Launch;
+use crate::storage::{Evidence, Storage, StoredFile};
 
 /// Kimi CLI.
 pub(crate) static TOOL: Tool = Tool {
@@ -14,6 +15,14 @@ pub(crate) static TOOL: Tool = Tool {
     programs: &["kimi"],
     mcp_client_names: &[],
     reader: Some(&readers::KimiCli),
+    storage: Some(Storage {
+        files: &[StoredFile {
+            path: "~/.kimi/sessions/HASH/ID/context.jsonl",
+            variable: Some("KIMI_SHARE_DIR"),
+        }],
+        evidence: Evidence::VendorSource("the Python program"),
+        note: "Times and tokens from `wire.jsonl` beside it.",
+    }),
     install: None,
     launch: Some(Launch {
         start: &[],

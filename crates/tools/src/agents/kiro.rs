@@ -6,6 +6,7 @@ use crate::Tool;
 use crate::install::{HookContextFormat, Install};
 use crate::launch::Launch;
 use crate::shapes::server;
+use crate::storage::{Evidence, Storage, StoredFile};
 
 /// Kiro.
 pub(crate) static TOOL: Tool = Tool {
@@ -16,6 +17,18 @@ pub(crate) static TOOL: Tool = Tool {
     programs: &["kiro-cli"],
     mcp_client_names: &["kiro", "q-cli", "q-dev-cli"],
     reader: Some(&readers::Kiro),
+    storage: Some(Storage {
+        files: &[
+            StoredFile { path: "~/.local/share/kiro-cli/data.sqlite3", variable: None },
+            StoredFile { path: "~/.kiro/sessions/GROUP/ID.jsonl", variable: None },
+            StoredFile {
+                path: "~/.config/Kiro/User/globalStorage/kiro.kiroagent/workspace-sessions/WORKSPACE/ID.json",
+                variable: None,
+            },
+        ],
+        evidence: Evidence::OtherReaders,
+        note: "Also `amazon-q`, its earlier name.",
+    }),
     install: Some(Install {
         home: |places| places.home.join(".kiro"),
         editor_programs: &[],

@@ -9,6 +9,7 @@ use crate::Tool;
 use crate::install::{HookContextFormat, Install, Places, Scope};
 use crate::launch::{Headless, Launch};
 use crate::shapes::{plugin, server_at};
+use crate::storage::{Evidence, Storage, StoredFile};
 
 /// OpenCode.
 pub(crate) static TOOL: Tool = Tool {
@@ -19,6 +20,11 @@ pub(crate) static TOOL: Tool = Tool {
     programs: &["opencode"],
     mcp_client_names: &["opencode"],
     reader: Some(&readers::OPENCODE),
+    storage: Some(Storage {
+        files: &[StoredFile { path: "~/.local/share/opencode/opencode.db", variable: Some("OPENCODE_DB") }],
+        evidence: Evidence::Tests,
+        note: "Before it, JSON files below `storage`. The tables of 2.x are read as the vendor's source describes them.",
+    }),
     install: Some(Install {
         home: |places| places.config("opencode"),
         editor_programs: &[],

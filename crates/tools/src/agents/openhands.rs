@@ -4,6 +4,7 @@ use baton_transcripts::readers;
 
 use crate::Tool;
 use crate::launch::Launch;
+use crate::storage::{Evidence, Storage, StoredFile};
 
 /// OpenHands CLI.
 pub(crate) static TOOL: Tool = Tool {
@@ -14,6 +15,14 @@ pub(crate) static TOOL: Tool = Tool {
     programs: &["openhands"],
     mcp_client_names: &[],
     reader: Some(&readers::OpenHands),
+    storage: Some(Storage {
+        files: &[StoredFile {
+            path: "~/.openhands/conversations/ID/base_state.json",
+            variable: Some("OPENHANDS_CONVERSATIONS_DIR"),
+        }],
+        evidence: Evidence::VendorSource("1.16"),
+        note: "Its events below `events`. `OPENHANDS_PERSISTENCE_DIR` moves the folder above.",
+    }),
     install: None,
     launch: Some(Launch {
         start: &["{prompt:-t}"],

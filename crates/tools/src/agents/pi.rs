@@ -12,6 +12,7 @@ use crate::install::{HookContextFormat, Install, Places, Scope};
 use crate::launch::Launch;
 use crate::native::{Native, NativeSession, NativeTarget, SessionPlaces};
 use crate::shapes::server;
+use crate::storage::{Evidence, Storage, StoredFile};
 
 /// Pi.
 pub(crate) static TOOL: Tool = Tool {
@@ -22,6 +23,22 @@ pub(crate) static TOOL: Tool = Tool {
     programs: &["pi"],
     mcp_client_names: &["pi-mcp"],
     reader: Some(&readers::Pi),
+    storage: Some(Storage {
+        files: &[
+            StoredFile {
+                path: "~/.pi/agent/sessions/DIRECTORY/TIME_ID.jsonl",
+                variable: Some("PI_CODING_AGENT_DIR"),
+            },
+            StoredFile { path: "~/.omp/agent/sessions/DIRECTORY/TIME_ID.jsonl", variable: None },
+            StoredFile {
+                path: "~/.openclaw/agents/AGENT/agent/openclaw-agent.sqlite",
+                variable: Some("OPENCLAW_STATE_DIR"),
+            },
+            StoredFile { path: "~/.openclaw/agents/AGENT/sessions/ID.jsonl", variable: None },
+        ],
+        evidence: Evidence::Program("0.74.2"),
+        note: "Tried is Pi. OpenClaw (a database since 2026.7.2) is read as its source describes it, omp as other programs do.",
+    }),
     install: Some(Install {
         home: folder,
         editor_programs: &[],

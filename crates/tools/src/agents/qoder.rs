@@ -4,6 +4,7 @@ use baton_transcripts::{PermissionMode, readers};
 
 use crate::Tool;
 use crate::launch::Launch;
+use crate::storage::{Evidence, Storage, StoredFile};
 
 /// Qoder.
 pub(crate) static TOOL: Tool = Tool {
@@ -14,6 +15,14 @@ pub(crate) static TOOL: Tool = Tool {
     programs: &["qodercli"],
     mcp_client_names: &[],
     reader: Some(&readers::Qoder),
+    storage: Some(Storage {
+        files: &[
+            StoredFile { path: "~/.qoder/projects/SLUG/ID.jsonl", variable: Some("QODER_CONFIG_DIR") },
+            StoredFile { path: "~/.config/Qoder/SharedClientCache/cli/projects/ID.jsonl", variable: None },
+        ],
+        evidence: Evidence::OtherReaders,
+        note: "The lines of Claude Code.",
+    }),
     install: None,
     launch: Some(Launch {
         start: &["{mode}", "{prompt}"],

@@ -10,6 +10,7 @@ use crate::install::{HookContextFormat, Install};
 use crate::launch::Launch;
 use crate::native::{Native, NativeSession, NativeTarget, SessionPlaces, Turn};
 use crate::shapes::{groups, server};
+use crate::storage::{Evidence, Storage, StoredFile};
 
 /// Qwen Code.
 pub(crate) static TOOL: Tool = Tool {
@@ -20,6 +21,11 @@ pub(crate) static TOOL: Tool = Tool {
     programs: &["qwen"],
     mcp_client_names: &["qwen"],
     reader: Some(&readers::Qwen),
+    storage: Some(Storage {
+        files: &[StoredFile { path: "~/.qwen/projects/SLUG/chats/ID.jsonl", variable: Some("QWEN_HOME") }],
+        evidence: Evidence::Program("0.15.10"),
+        note: "",
+    }),
     install: Some(Install {
         home: |places| places.dir("QWEN_HOME", ".qwen"),
         editor_programs: &[],

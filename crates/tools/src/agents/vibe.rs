@@ -4,6 +4,7 @@ use baton_transcripts::readers;
 
 use crate::Tool;
 use crate::launch::Launch;
+use crate::storage::{Evidence, Storage, StoredFile};
 
 /// Mistral Vibe.
 pub(crate) static TOOL: Tool = Tool {
@@ -14,6 +15,14 @@ pub(crate) static TOOL: Tool = Tool {
     programs: &["vibe"],
     mcp_client_names: &[],
     reader: Some(&readers::Vibe),
+    storage: Some(Storage {
+        files: &[StoredFile {
+            path: "~/.vibe/logs/session/session_TIME_ID/messages.jsonl",
+            variable: Some("VIBE_HOME"),
+        }],
+        evidence: Evidence::VendorSource("2.18.4"),
+        note: "Messages have no times. A compaction begins a new session.",
+    }),
     install: None,
     launch: Some(Launch {
         start: &["{prompt}"],

@@ -4,6 +4,7 @@
 use baton_transcripts::readers;
 
 use crate::Tool;
+use crate::storage::{Evidence, Storage, StoredFile};
 
 /// VS Code Copilot Chat.
 pub(crate) static TOOL: Tool = Tool {
@@ -14,6 +15,24 @@ pub(crate) static TOOL: Tool = Tool {
     programs: &[],
     mcp_client_names: &[],
     reader: Some(&readers::VsCodeCopilot),
+    storage: Some(Storage {
+        files: &[
+            StoredFile {
+                path: "~/.config/Code/User/workspaceStorage/HASH/chatSessions/ID.json",
+                variable: None,
+            },
+            StoredFile {
+                path: "~/.config/Code/User/workspaceStorage/HASH/chatSessions/ID.jsonl",
+                variable: None,
+            },
+            StoredFile {
+                path: "~/.config/Code/User/globalStorage/emptyWindowChatSessions/ID.json",
+                variable: None,
+            },
+        ],
+        evidence: Evidence::VendorSource("the types of its chat"),
+        note: "From every editor made from it, also on the far side of a remote connection (`~/.vscode-server`). Cannot be taken up again from a command line.",
+    }),
     install: None,
     launch: None,
     native: None,

@@ -6,6 +6,7 @@ use serde_json::json;
 use crate::Tool;
 use crate::install::{HookContextFormat, Install};
 use crate::shapes::server_at;
+use crate::storage::{Evidence, Storage, StoredFile};
 
 /// Zed.
 pub(crate) static TOOL: Tool = Tool {
@@ -16,6 +17,11 @@ pub(crate) static TOOL: Tool = Tool {
     programs: &[],
     mcp_client_names: &["zed"],
     reader: Some(&readers::Zed),
+    storage: Some(Storage {
+        files: &[StoredFile { path: "~/.local/share/zed/threads/threads.db", variable: None }],
+        evidence: Evidence::OtherReaders,
+        note: "",
+    }),
     install: Some(Install {
         home: |places| places.config("zed"),
         editor_programs: &["zed", "zeditor"],
