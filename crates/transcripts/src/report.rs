@@ -101,6 +101,12 @@ impl Complaints {
         self.count_type(&label(name), 1);
     }
 
+    /// Counts a part that this version does not know, of a record that it knows: `attachment:new`. The doctor names it; it is no
+    /// complaint, since tools add parts all the time that hold nothing of the conversation.
+    pub fn add_unknown_part(&mut self, record: &str, name: &str) {
+        self.count_type(&label(&format!("{record}:{name}")), 1);
+    }
+
     /// Counts records of a type; beyond [`MAX_TYPES`] names, further ones together as [`OTHER_TYPES`].
     fn count_type(&mut self, name: &str, count: u64) {
         let types = &mut self.unknown_types;
@@ -141,7 +147,8 @@ pub struct Report {
     pub events: u64,
     /// What was skipped or mended.
     pub complaints: Vec<Complaint>,
-    /// The types behind the complaint [`kind::UNKNOWN_TYPE`]. They are no part of it, since complaints go into packets.
+    /// The types behind the complaint [`kind::UNKNOWN_TYPE`], and unknown parts of known records. They are no part of it, since
+    /// complaints go into packets.
     pub unknown_types: Vec<TypeCount>,
 }
 

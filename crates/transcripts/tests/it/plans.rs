@@ -129,3 +129,73 @@ fn what_the_user_wrote_after_a_slash_command_is_a_request_and_a_command_alone_is
     assert_eq!(packet["requests"]["last"]["text"], "/fix only the parser, never touch the lexer");
     assert!(packet["constraints"].to_string().contains("never touch the lexer"), "{packet:#}");
 }
+
+fn local_command(text: &str) -> Value {
+    json!({"type": "system", "subtype": "local_command", "content": text, "isMeta": false})
+}
+
+/// Versions of this month write what the user gives as a command into a line of the tool's own.
+#[test]
+fn a_command_that_the_tool_wrote_into_a_line_of_its_own_is_a_request() {
+    let packet = read(vec![
+        local_command(
+            "<command-name>/fix</command-name><command-message>fix</command-message>\
+             <command-args>only the parser, never touch lexer.rs</command-args>",
+        ),
+        call("c1", "Read", json!({"file_path": "/home/you/shop/src/cart.rs"})),
+        result("c1", false),
+        local_command("<local-command-stdout>Set model to opus</local-command-stdout>"),
+        local_command("<bash-input>cargo test</bash-input>"),
+        local_command("<bash-stdout>1 failed</bash-stdout><bash-exit-code>101</bash-exit-code>"),
+    ]);
+    assert_eq!(
+        packet["requests"]["last"]["text"], "/fix only the parser, never touch lexer.rs",
+        "{packet:#}"
+    );
+    let text = packet.to_string();
+    assert!(text.contains("cargo test") && text.contains("101"), "{packet:#}");
+    assert!(!text.contains("Set model"), "{packet:#}");
+}
+
+#[test]
+fn the_listing_names_a_session_by_its_command_its_agent_and_the_project_of_its_worktree() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let projects = folder.path().join(".claude/projects/-home-you-shop");
+    std::fs::create_dir_all(&projects).expect("made");
+    let path = projects.join("aaaaaaaa-0000-4000-8000-00000000000e.jsonl");
+    let command = "<command-name>/fix</command-name><command-args>the parser</command-args>";
+    let talk = transcript(vec![local_command(command), user("now the lexer")])
+        .replace("/home/you/shop", "/nowhere/worktrees/shop-x");
+    let worktree = json!({"type": "worktree-state", "sessionId": "s", "worktreeSession":
+        {"originalCwd": "/home/you/shop", "worktreePath": "/nowhere/worktrees/shop-x"}});
+    let header = |text: String| {
+        std::fs::write(&path, text).expect("written");
+        let mut all = Vec::new();
+        let format = by_id("claude").expect("known");
+        let env = baton_transcripts::TranscriptEnv { home: folder.path().to_owned(), ..Default::default() };
+        format.find(&env, &mut |one| all.push(format.header(&one)));
+        all.remove(0)
+    };
+    let first = header(format!("{worktree}\n{talk}"));
+    assert_eq!(first.cwd.as_deref(), Some("/home/you/shop"));
+    assert_eq!(first.title.as_deref(), Some("/fix the parser"));
+    let name = json!({"type": "agent-name", "agentName": "Parser", "sessionId": "s"});
+    let title = json!({"type": "custom-title", "customTitle": "Fix it", "sessionId": "s"});
+    assert_eq!(header(format!("{talk}{title}\n{name}\n")).title.as_deref(), Some("Parser"));
+}
+
+#[test]
+fn sub_agents_of_a_workflow_are_read_with_their_session() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("s.jsonl");
+    std::fs::write(&path, transcript(vec![user("go")])).expect("written");
+    let run = folder.path().join("s/subagents/workflows/r1");
+    std::fs::create_dir_all(&run).expect("made");
+    let edit = call("c9", "Write", json!({"file_path": "/home/you/shop/src/made.rs", "content": "x"}));
+    let done = json!({"type": "user", "toolUseResult": {"type": "create", "filePath": "/home/you/shop/src/made.rs"},
+        "message": {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c9", "content": "ok"}]}});
+    std::fs::write(run.join("agent-a1.jsonl"), transcript(vec![edit, done])).expect("written");
+    let packet = summarize(&path, by_id("claude").expect("known"), &Options::default());
+    let packet = serde_json::to_value(packet).expect("JSON");
+    assert!(packet.to_string().contains("made.rs"), "{packet:#}");
+}

@@ -112,3 +112,45 @@ fn an_event_of_copilot_may_name_its_sub_agent_beside_its_data() {
     assert_eq!(before["requests"]["last"]["text"], after["requests"]["last"]["text"]);
     assert_eq!(after["metadata"]["complaints"], json!(null));
 }
+
+/// A part of a record that this version knows: the doctor names it, and the packet says nothing of it.
+#[test]
+fn parts_of_known_records_are_named_by_the_doctor_and_are_no_complaint() {
+    let copilot = "copilot/normal/9c000000-0000-4000-8000-000000000001/events.jsonl";
+    let auggie =
+        std::fs::read_to_string(sample("auggie/normal/sessions/9c100000-0000-4000-8000-000000000001.json"));
+    for (format, name, record, part) in [
+        (
+            "claude",
+            "claude/normal.jsonl",
+            r#"{"type":"system","subtype":"x-new","uuid":"u","isSidechain":true}"#,
+            "system:x-new",
+        ),
+        (
+            "claude",
+            "claude/normal.jsonl",
+            r#"{"type":"attachment","attachment":{"type":"x-new"},"uuid":"u","isSidechain":true}"#,
+            "attachment:x-new",
+        ),
+        (
+            "codex",
+            "codex/paginated.jsonl",
+            r#"{"type":"event_msg","timestamp":"2026-11-20T10:00:00Z","payload":{"type":"x-new"}}"#,
+            "event_msg:x-new",
+        ),
+        ("copilot", copilot, r#"{"type":"tool.x_new","data":{"toolCallId":"c"}}"#, "event:tool.x_new"),
+    ] {
+        let whole = std::fs::read_to_string(sample(name)).expect("sample");
+        let before = damage::check_as(format, "rollout-x.jsonl", whole.as_bytes());
+        let report = damage::check_as(format, "rollout-x.jsonl", format!("{whole}\n{record}\n").as_bytes());
+        let named: Vec<&str> = report.unknown_types.iter().map(|one| one.name.as_str()).collect();
+        assert_eq!(named, [part], "{format}: {report:?}");
+        assert_eq!(before.complaints, report.complaints, "{format}");
+    }
+    let whole = auggie.expect("sample");
+    let more = whole.replacen("\"request_nodes\": [", "\"request_nodes\": [{\"type\": 99},", 1);
+    let more = more.replacen("\"request_nodes\":[", "\"request_nodes\":[{\"type\":99},", 1);
+    let report = damage::check_as("auggie", "a.json", more.as_bytes());
+    let named: Vec<&str> = report.unknown_types.iter().map(|one| one.name.as_str()).collect();
+    assert_eq!(named, ["node:99"], "{report:?}");
+}

@@ -21,6 +21,16 @@ fn kind(node: &Json<'_>) -> i64 {
     node.get("type").int().unwrap_or(TEXT)
 }
 
+/// The highest number of a node that the published 0.36.0 writes.
+const HIGHEST: i64 = 10;
+
+/// Counts the nodes of numbers that are not known.
+pub(super) fn count_unknown(emitter: &mut EventEmitter<'_>, nodes: &Json<'_>) {
+    for node in nodes.items().iter().filter(|node| !(0..=HIGHEST).contains(&kind(node))) {
+        emitter.unknown_part("node", &kind(node).to_string());
+    }
+}
+
 /// The texts that the user sent.
 pub(super) fn texts<'a>(nodes: &'a Json<'a>) -> Cow<'a, str> {
     let own = nodes.items().iter().filter(|node| kind(node) == TEXT);

@@ -58,6 +58,8 @@ fn exchange(emitter: &mut EventEmitter<'_>, item: &Json<'_>) {
     }
     nodes::calls(emitter, answer);
     emitter.spend(nodes::usage(answer));
+    nodes::count_unknown(emitter, sent);
+    nodes::count_unknown(emitter, answer);
 }
 
 /// The tasks below the one that stands for the session, each in a file of its own.

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Seek};
+use std::path::Path;
 
 use memchr::memmem;
 
@@ -17,6 +18,8 @@ use crate::shared::words::unclean_line;
 const HEAD: usize = 32 * 1024;
 const WIDEST: usize = 4 * 1024 * 1024;
 const TAIL: usize = 32 * 1024;
+/// The type of the line in which the tool says that it works in a worktree.
+const WORKTREE: &str = "worktree-state";
 const TITLE: usize = 120;
 const PROMPT: usize = 300;
 
@@ -56,7 +59,10 @@ fn fill(header: &mut Header, found: &TranscriptFile) -> io::Result<()> {
     header.title = title.or_else(|| start.prompt.as_deref().map(|text| unclean_line(text, TITLE)));
     header.first_prompt = start.prompt.map(|text| unclean_line(&text, PROMPT));
     header.id = start.id.unwrap_or_else(|| std::mem::take(&mut header.id));
-    header.cwd = start.cwd;
+    header.cwd = match start.worktree_of {
+        Some(project) if start.cwd.as_deref().is_none_or(|cwd| !Path::new(cwd).is_dir()) => Some(project),
+        _ => start.cwd,
+    };
     header.created_at_ms = start.at_ms;
     header.branch = end.branch;
     header.model = end.model;
@@ -71,15 +77,17 @@ struct HeadFacts {
     cwd: Option<String>,
     at_ms: Option<i64>,
     prompt: Option<String>,
+    /// The folder from which the session went into a worktree: its project, also when the worktree is gone.
+    worktree_of: Option<String>,
     has_turn: bool,
 }
 
 impl HeadFacts {
     /// Looks at lines until the first prompt has been found.
     fn scan(&mut self, head: &[u8]) {
-        for line in chunk::lines(head)
-            .filter(|line| leading_type(line).is_none_or(|name| kind_of(name) == Kind::Turn))
-        {
+        for line in chunk::lines(head).filter(|line| {
+            leading_type(line).is_none_or(|name| kind_of(name) == Kind::Turn || name == WORKTREE)
+        }) {
             let text = String::from_utf8_lossy(line);
             let Ok(json) = Json::parse(&text) else { continue };
             self.take(&json);
@@ -97,7 +105,14 @@ impl HeadFacts {
         keep(&mut self.cwd, "cwd");
         self.at_ms = self.at_ms.or_else(|| json.get("timestamp").str().and_then(time::parse));
         let kind = json.get("type").str();
+        if kind == Some(WORKTREE) {
+            let project = json.at_path(&["worktreeSession", "originalCwd"]).str();
+            self.worktree_of = project.map(str::to_owned).or_else(|| self.worktree_of.take());
+        }
         self.has_turn |= matches!(kind, Some("user" | "assistant"));
+        if kind == Some("system") && json.get("subtype").str() == Some("local_command") {
+            self.prompt = line::slash_command(&json.get("content").text());
+        }
         let real =
             kind == Some("user") && !json.get("isMeta").is_true() && !json.get("isCompactSummary").is_true();
         if real && !json.get("isSidechain").is_true() {
@@ -108,11 +123,15 @@ impl HeadFacts {
     }
 }
 
-/// The title that the user gave, else the tool's, else that of a summary; of each the last.
+/// The name that the session was given, else the title that the user gave, else the tool's, else that of a summary; of each the last.
 fn titles(chunk: &[u8], all: &[&[u8]]) -> Option<String> {
-    [("\"custom-title\"", "customTitle"), ("\"ai-title\"", "aiTitle"), ("\"summary\"", "summary")]
-        .iter()
-        .find_map(|(kind, field)| title(chunk, kind, field, all))
+    const TITLES: &[(&str, &str)] = &[
+        ("\"agent-name\"", "agentName"),
+        ("\"custom-title\"", "customTitle"),
+        ("\"ai-title\"", "aiTitle"),
+        ("\"summary\"", "summary"),
+    ];
+    TITLES.iter().find_map(|(kind, field)| title(chunk, kind, field, all))
 }
 
 fn title(chunk: &[u8], kind: &str, field: &str, all: &[&[u8]]) -> Option<String> {

@@ -1,6 +1,7 @@
 //! Claude Code: `~/.claude/projects/<slug>/<uuid>.jsonl`, a tree of lines linked by `parentUuid`.
 //!
-//! Sub-agents write beside it, in `<uuid>/subagents/agent-*.jsonl`; they are read with their session.
+//! Sub-agents write beside it, in `<uuid>/subagents/agent-*.jsonl`, those of a workflow in folders below; they are read with their
+//! session.
 
 mod header;
 mod line;
@@ -98,11 +99,26 @@ fn is_subagent(path: &Path) -> bool {
     path.file_name().and_then(OsStr::to_str).is_some_and(|name| name.starts_with("agent-"))
 }
 
+/// How deep the folders of sub-agents lie: those of a workflow in `subagents/workflows/<run>`.
+const SUBAGENT_FOLDERS: usize = 3;
+
 /// The transcripts of the sub-agents of a session, with the id of each.
 fn subagents(path: &Path) -> Vec<(String, PathBuf)> {
     let named = |path: PathBuf| {
         let id = path.file_name()?.to_str()?.strip_prefix("agent-")?.strip_suffix(".jsonl")?.to_owned();
         Some((id, path))
     };
-    entries(&path.with_extension("").join("subagents")).iter().map(DirEntry::path).filter_map(named).collect()
+    let mut files = Vec::new();
+    let mut folders = vec![(path.with_extension("").join("subagents"), 1)];
+    while let Some((folder, depth)) = folders.pop() {
+        for entry in entries(&folder) {
+            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+            match is_folder {
+                true if depth < SUBAGENT_FOLDERS => folders.push((entry.path(), depth + 1)),
+                true => {}
+                false => files.extend(named(entry.path())),
+            }
+        }
+    }
+    files
 }

@@ -1,18 +1,17 @@
 //! The full read of a Claude Code session: main chain first, then its sub-agents.
 
+mod marks;
+
 use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::path::Path;
 
-use super::line::{self, Kind, is_interruption, is_summary, kind_of, own_words, slash_command};
+use super::line::{self, Kind, is_interruption, is_summary, kind_of, own_words};
 use super::queue::PromptQueue;
 use super::{is_subagent, subagents, tools};
-use crate::event::{
-    Call, Category, Event, EventKind, Outcome, PlanItem, SIDECHAIN, SourcePosition, TYPED_COMMAND,
-    TranscriptInfo, Usage,
-};
+use crate::event::{Event, EventKind, PlanItem, SIDECHAIN, SourcePosition, TranscriptInfo, Usage};
 use crate::format::Output;
 use crate::report::{Report, kind};
 use crate::shared::chain::{self, Chain, Links};
@@ -152,6 +151,7 @@ impl Reader<'_> {
                 self.assistant(json, place);
             }
             "attachment" => self.attachment(json.get("attachment"), json, place),
+            "system" => self.system(json, place),
             _ => {}
         }
     }
@@ -220,61 +220,11 @@ impl Reader<'_> {
             self.send(json, place, EventKind::Interrupted);
         } else if json.get("isMeta").is_true() || line::is_foreign(json) {
             // The tool's own words, or those of another agent.
-        } else if let Some(command) = slash_command(&text) {
-            self.send(json, place, EventKind::User(Cow::Owned(command)));
-        } else if let Some(command) = line::typed_command(&text) {
-            self.typed_command(json, place, command);
-        } else if let Some((code, output)) = line::typed_output(&text) {
-            let id = self.typed.take();
-            id.into_iter().for_each(|id| self.late_outcome(json, place, &id, code, None, &output));
-        } else if let Some(end) = line::background_end(&text) {
-            let known = self.background.iter().position(|(task, _)| task == end.task);
-            let begun = known.and_then(|at| self.background.remove(at)).map(|(_, call)| call);
-            if let Some(id) = end.call.map(str::to_owned).or(begun) {
-                self.late_outcome(json, place, &id, end.code, end.ok, end.summary);
-            }
+        } else if self.marked(&text, json, place) {
+            // The elements say what it is.
         } else if let Some(own) = own_words(&text) {
             self.send(json, place, EventKind::User(Cow::Borrowed(own)));
         }
-    }
-
-    fn typed_command(&mut self, json: &Json<'_>, place: SourcePosition, command: &str) {
-        let id = format!("typed-{}", place.line);
-        self.send(
-            json,
-            place,
-            EventKind::Call(Call {
-                id: Cow::Borrowed(&id),
-                name: Cow::Borrowed(TYPED_COMMAND),
-                category: Category::Shell,
-                target: Cow::Borrowed(command),
-                ..Call::default()
-            }),
-        );
-        self.typed = Some(id);
-    }
-
-    /// The end of something whose result the tool did not write as a result.
-    fn late_outcome(
-        &mut self,
-        json: &Json<'_>,
-        position: SourcePosition,
-        id: &str,
-        code: Option<i64>,
-        ok: Option<bool>,
-        output: &str,
-    ) {
-        self.send(
-            json,
-            position,
-            EventKind::Outcome(Outcome {
-                id: Cow::Borrowed(id),
-                ok: code.map(|code| code == 0).or(ok),
-                exit_code: code,
-                output: Cow::Borrowed(output),
-                edits: Vec::new(),
-            }),
-        );
     }
 
     fn assistant(&mut self, json: &Json<'_>, place: SourcePosition) {
@@ -300,7 +250,8 @@ impl Reader<'_> {
                     self.send(json, place, EventKind::Call(tools::call(block)));
                     self.change_plan(json, block, place);
                 }
-                _ => {}
+                Some(name) => self.unknown_part("block", name, line::BLOCKS),
+                None => {}
             }
         }
     }
@@ -370,7 +321,8 @@ impl Reader<'_> {
                     self.send(json, place, EventKind::Plan(self.plan.clone()));
                 }
             }
-            _ => {}
+            Some(name) => self.unknown_part("attachment", name, line::ATTACHMENTS),
+            None => {}
         }
     }
 

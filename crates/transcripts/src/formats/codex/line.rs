@@ -34,6 +34,72 @@ const IGNORED_ITEMS: &[&str] = &[
     "other",
 ];
 
+/// Types of events that are known: what they tell stands in an item as well, or is of no use here.
+const IGNORED_EVENTS: &[&str] = &[
+    "user_message",
+    "agent_message",
+    "task_started",
+    "task_complete",
+    "turn_started",
+    "turn_complete",
+    "agent_message_delta",
+    "agent_message_content_delta",
+    "agent_reasoning",
+    "agent_reasoning_delta",
+    "agent_reasoning_raw_content",
+    "agent_reasoning_raw_content_delta",
+    "agent_reasoning_section_break",
+    "apply_patch_approval_request",
+    "background_event",
+    "context_compacted",
+    "deprecation_notice",
+    "dynamic_tool_call_request",
+    "dynamic_tool_call_response",
+    "elicitation_request",
+    "entered_review_mode",
+    "exec_approval_request",
+    "exec_command_begin",
+    "exec_command_output_delta",
+    "exited_review_mode",
+    "guardian_assessment",
+    "hook_completed",
+    "hook_started",
+    "image_generation_begin",
+    "image_generation_end",
+    "item_started",
+    "mcp_startup_complete",
+    "mcp_startup_update",
+    "mcp_tool_call_begin",
+    "mcp_tool_call_end",
+    "model_reroute",
+    "patch_apply_begin",
+    "plan_update",
+    "raw_response_item",
+    "reasoning_content_delta",
+    "reasoning_raw_content_delta",
+    "request_user_input",
+    "session_configured",
+    "shutdown_complete",
+    "sub_agent_activity",
+    "terminal_interaction",
+    "thread_goal_updated",
+    "thread_name_updated",
+    "thread_rolled_back",
+    "thread_settings_applied",
+    "turn_diff",
+    "undo_completed",
+    "undo_started",
+    "view_image_tool_call",
+    "warning",
+    "web_search_begin",
+    "web_search_end",
+];
+
+/// Whether events of this type are known and of no use here.
+pub(super) fn is_ignored_event(name: &str) -> bool {
+    IGNORED_EVENTS.contains(&name) || name.starts_with("collab_") || name.starts_with("realtime_")
+}
+
 /// Whether items of this type are known and of no use here.
 pub(super) fn is_ignored_item(name: &str) -> bool {
     IGNORED_ITEMS.contains(&name)

@@ -301,7 +301,8 @@ impl Reader<'_> {
             "exec_command_end" | "patch_apply_end" => {
                 items::outcome(event).into_iter().for_each(|outcome| self.send(EventKind::Outcome(outcome)));
             }
-            _ => {}
+            name if line::is_ignored_event(name) => {}
+            name => self.out.complaints.add_unknown_part("event_msg", name),
         }
     }
 

@@ -62,10 +62,44 @@ fn record(emitter: &mut EventEmitter<'_>, json: &Json<'_>, state: &mut State, fa
         "session.shutdown" if !state.metered => totals(emitter, data),
         "abort" | "session.abort" | "assistant.abort" => emitter.send(EventKind::Interrupted),
         "session.error" => emitter.provider_error(data.first(&["message", "error"]).unwrap_or_default()),
-        name if is_ignored(name) => {}
+        // A family is ignored with what later versions add to it; what seems to hold words or a result is named.
+        name if is_ignored(name) => {
+            let telling = ["content", "result", "toolCallId"].iter().any(|key| !data.get(key).is_null());
+            if telling && !WITHOUT_NEWS.contains(&name) {
+                emitter.unknown_part("event", name);
+            }
+        }
         name => emitter.unknown_type(name),
     }
 }
+
+/// Events that hold words or name a call, and tell nothing that another one does not.
+const WITHOUT_NEWS: &[&str] = &[
+    "assistant.message_delta",
+    "assistant.message_start",
+    "assistant.reasoning",
+    "assistant.reasoning_delta",
+    "assistant.streaming_delta",
+    "hook.end",
+    "hook.start",
+    "mcp_app.tool_call_complete",
+    "permission.completed",
+    "permission.requested",
+    "session.plan_changed",
+    "skill.invoked",
+    "subagent.completed",
+    "subagent.deselected",
+    "subagent.failed",
+    "subagent.selected",
+    "subagent.started",
+    "system.message",
+    "system.notification",
+    "tool.execution_partial_result",
+    "tool.execution_progress",
+    "tool.user_requested",
+    "user_input.completed",
+    "user_input.requested",
+];
 
 /// Whether an event belongs to a known family that is ignored.
 fn is_ignored(name: &str) -> bool {

@@ -96,6 +96,11 @@ impl<'s> EventEmitter<'s> {
         self.out.complaints.add_unknown_type(name, self.position.line);
     }
 
+    /// Counts a part of a known record whose name is not known.
+    pub(crate) fn unknown_part(&mut self, record: &str, name: &str) {
+        self.out.complaints.add_unknown_part(record, name);
+    }
+
     /// Goes to the next record, of so many bytes.
     pub(crate) fn record(&mut self, bytes: usize, at_ms: Option<i64>) {
         self.flush();
