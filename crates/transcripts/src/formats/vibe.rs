@@ -69,7 +69,8 @@ impl TranscriptReader for Vibe {
         let text = sidecar::text(&path.with_file_name(META));
         let meta = sidecar::json(&text);
         let mut emitter = EventEmitter::new(sink);
-        let mut reading = Reading { session: Some(session(&meta, path)), follows: follows_compaction(&meta) };
+        let follows = !is_subagent(path) && meta.get("parent_session_id").str().is_some();
+        let mut reading = Reading { session: Some(session(&meta, path)), follows };
         emitter.each_line(path, &mut |emitter, json| {
             if let Some(session) = reading.session.take() {
                 emitter.at_ms = meta.get("start_time").time();
@@ -80,13 +81,27 @@ impl TranscriptReader for Vibe {
         });
         emitter.at_ms = meta.get("end_time").time();
         emitter.spend(usage(meta.get("stats")));
+        for agent in path.parent().map(|folder| entries(&folder.join("agents"))).unwrap_or_default() {
+            subagent(&mut emitter, &agent.path());
+        }
         emitter.finish()
     }
 }
 
-/// Whether the session goes on with what a compaction left of another one. Sub-agents have a parent, too, and a profile of their own.
-fn follows_compaction(meta: &Json<'_>) -> bool {
-    meta.get("parent_session_id").str().is_some()
+/// Reads what a sub-agent said and did: its folder lies below that of the session that started it.
+fn subagent(emitter: &mut EventEmitter<'_>, folder: &Path) {
+    let path = folder.join(MESSAGES);
+    if !path.is_file() {
+        return;
+    }
+    let text = sidecar::text(&folder.join(META));
+    let meta = sidecar::json(&text);
+    let name = meta.at_path(&["agent_profile", "name"]).str().map(str::to_owned);
+    let name = name.or_else(|| folder.file_name()?.to_str().map(str::to_owned));
+    (emitter.subagent, emitter.at_ms) = (name, meta.get("end_time").time());
+    let mut reading = Reading { session: None, follows: false };
+    emitter.each_line(&path, &mut |emitter, json| reading.message(emitter, json));
+    emitter.subagent = None;
 }
 
 /// Sessions of sub-agents lie below the session that started them.
@@ -132,7 +147,8 @@ fn read_header_line(json: &Json<'_>, header: &mut Header) {
 /// A session as far as it was read.
 struct Reading {
     session: Option<TranscriptInfo<'static>>,
-    /// Whether the next injected message is the summary of a compaction.
+    /// Whether the next injected message is the summary of a compaction that ended another session. A sub-agent has a parent, too,
+    /// and begins with none.
     follows: bool,
 }
 

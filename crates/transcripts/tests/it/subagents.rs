@@ -175,3 +175,34 @@ fn an_edit_that_a_sub_agent_could_not_make_is_told_unless_somebody_made_it() {
     );
     assert_eq!(column(&session("useTodos.ts"), "open_loops", "text"), [""; 0]);
 }
+
+#[test]
+fn what_a_sub_agent_of_vibe_did_is_the_sessions_and_what_it_was_given_is_no_compaction() {
+    let made = tempfile::tempdir().expect("a folder");
+    let own = super::sample("vibe/normal/logs/session/session_20261120_110640_9d000000");
+    let agent = made.path().join("agents/explore_20261120_110700_9d000009");
+    std::fs::create_dir_all(&agent).expect("made");
+    for name in ["messages.jsonl", "meta.json"] {
+        std::fs::copy(own.join(name), made.path().join(name)).expect("copied");
+    }
+    let about = json!({"session_id": "9d000009", "parent_session_id": "9d000000", "agent_profile": {"name": "explore"}});
+    std::fs::write(agent.join("meta.json"), about.to_string()).expect("written");
+    let input = json!({"path": "/home/you/shop/NOTES-of-agent.md", "content": "x"}).to_string();
+    let lines = [
+        json!({"role": "user", "injected": true, "content": "Look for callers", "message_id": "a0"}),
+        json!({"role": "assistant", "content": "", "message_id": "a1", "tool_calls": [
+            {"id": "w1", "index": 0, "type": "function", "function": {"name": "write_file", "arguments": input}}]}),
+        json!({"role": "tool", "tool_call_id": "w1", "name": "write_file", "content": "written", "message_id": "a2"}),
+    ];
+    let lines: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    std::fs::write(agent.join("messages.jsonl"), lines).expect("written");
+    let alone = super::packet(&own.join("messages.jsonl"));
+    let packet = super::packet(&made.path().join("messages.jsonl"));
+    assert!(packet.to_string().contains("NOTES-of-agent.md"), "{packet:#}");
+    assert_eq!(packet["requests"], alone["requests"]);
+    let text = super::packet(&agent.join("messages.jsonl")).to_string();
+    assert!(
+        !text.contains("Look for callers"),
+        "an injected message is no compaction of a sub-agent: {text}"
+    );
+}

@@ -11,9 +11,15 @@ use crate::mutate::{self, Dice};
 /// Samples that are databases: format, sample, key of a session in it.
 const DATABASES: &[(&str, &str, &str)] = &[
     ("opencode", "opencode/normal.sql", "ses_aa01"),
+    ("opencode", "opencode/v2.sql", "ses_dd01"),
+    ("opencode", "opencode/v2-copied.sql", "ses_df01"),
     ("kilo", "kilo/normal.sql", "ses_ee01"),
     ("crush", "crush/normal.sql", "5c0f6a1e-0000-4000-8000-000000000001"),
+    ("antigravity", "antigravity/conversation.sql", "x"),
+    ("pi", "pi/openclaw.sql", "91000000-0000-4000-8000-000000000005"),
     ("goose", "goose/normal.sql", "20261118_1"),
+    ("hermes", "hermes/normal.sql", "20261120_110640_9e0001"),
+    ("devin", "devin/normal.sql", "brave-otter"),
     ("zed", "zed/normal.sql", "z1"),
     ("kiro", "kiro/normal.sql", "k1"),
     ("cursor", "cursor/ide.sql", "c0000000-0000-4000-8000-000000000001"),
@@ -21,6 +27,21 @@ const DATABASES: &[(&str, &str, &str)] = &[
 
 /// Formats whose reader is another's, for samples.
 const BORROWED: &[(&str, &str)] = &[("roo", "cline"), ("kilo_code", "cline")];
+
+/// Every sample of SQL is damaged: those of the tests are all here.
+#[test]
+fn every_database_of_the_tests_is_a_seed() {
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/transcripts/tests/it/databases.rs");
+    let tests = std::fs::read_to_string(tests).expect("the tests");
+    let (_, list) = tests.split_once("const SAMPLES").expect("a list");
+    let (list, _) = list.split_once("];").expect("an end");
+    for line in list.lines().filter(|line| line.contains(".sql")) {
+        let names = |(format, sql, key): &(&str, &str, &str)| {
+            line.contains(&format!("\"{format}\", \"{sql}\", \"{key}\""))
+        };
+        assert!(DATABASES.iter().any(names), "no seed: {line}");
+    }
+}
 
 /// Something to damage.
 pub enum Seed {
