@@ -9,8 +9,8 @@ use baton_model::session::{Release, ReleaseReason, Session};
 use baton_model::time::Millis;
 use baton_store::{Failure, Tx, baton, session};
 
-use super::pickup::PickupResult;
 use super::brought_work::{BroughtWork, is_in_results, left_by, recovered_by};
+use super::pickup::PickupResult;
 use super::recovery::{BRIEF, Recovered, holders, recoverable_among, saved_by};
 use crate::card::Card;
 use crate::op::Env;
@@ -160,12 +160,7 @@ fn abandoned_among(
 }
 
 /// A session whose work was brought and left again, unless that is long ago or its own agent has wrapped since.
-fn dropped(
-    tx: &mut Tx<'_>,
-    env: &Env<'_>,
-    project_id: &str,
-    id: &str,
-) -> Result<Option<Session>, Failure> {
+fn dropped(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str, id: &str) -> Result<Option<Session>, Failure> {
     let Some(session) = session::get(tx, project_id, id)? else { return Ok(None) };
     let end = session.release.as_ref().map_or(session.heartbeat_at, |release| release.at);
     let is_over = end < env.now.saturating_sub(NAMED_FOR)
@@ -179,11 +174,7 @@ fn is_among(sessions: &[Session], one: &Session) -> bool {
 }
 
 /// Says to whom ends a session what that one saved and no baton carries, and what it had brought of others and leaves again.
-pub(super) fn ended_remark(
-    tx: &mut Tx<'_>,
-    env: &Env<'_>,
-    own: &Session,
-) -> Result<Option<Remark>, Failure> {
+pub(super) fn ended_remark(tx: &mut Tx<'_>, env: &Env<'_>, own: &Session) -> Result<Option<Remark>, Failure> {
     let mut left = Vec::new();
     if own.baton_id.is_none() && !is_in_results(tx, own)? {
         left.extend(saved_by(tx, own)?);
