@@ -117,15 +117,15 @@ fn commands_of_a_pickup_keep_the_name_that_it_was_given() {
     wrapped(&stage, &["--with-changes"]);
     let second = second(&stage);
     let lola = stage.bare().with("BATON_PROCESS", "p").within(&second);
-    let picked = lola.text(&["pickup", "--as", "Lola"]);
     let id = text(&lola.json(&["changes", "show"])["changes"], "baton_id");
-    assert!(picked.contains(&format!("`baton changes apply {id} --as Lola`")), "{picked}");
-    assert!(!picked.contains(&format!("`baton changes apply {id}`")), "{picked}");
-    let named = stage.terminal("Rex").within(&second).text(&["pickup", "--dry-run", "--handoff", &id]);
+    let named = stage.terminal("Rex").within(&second).text(&["pickup", "--dry-run"]);
     assert!(
         named.contains(&format!("`baton changes apply {id}`")),
         "whoever the environment names says no name: {named}"
     );
+    let picked = lola.text(&["pickup", "--as", "Lola"]);
+    assert!(picked.contains(&format!("`baton changes apply {id} --as Lola`")), "{picked}");
+    assert!(!picked.contains(&format!("`baton changes apply {id}`")), "{picked}");
 }
 
 #[test]

@@ -250,17 +250,17 @@ fn a_command_from_outside_of_the_working_copy_does_not_move_the_place_of_the_wor
     git(&stage, stage.root(), &["init", "-q", "lib"]);
     let lib = stage.root().join("lib");
     stage.terminal("Ann").within(&lib).json(&["init"]);
+    let seen = stage.root().join("seen.json");
     let script = format!(
-        "cd '{}' && \"$BATON\" checkpoint --summary half && cd '{}' && \"$BATON\" note there",
+        "cd \"{}\" && \"$BATON\" checkpoint --summary half && cd \"{}\" && \"$BATON\" note there && \"$BATON\" --json sessions > \"{}\"",
         elsewhere.display(),
-        lib.display()
+        lib.display(),
+        seen.display()
     );
     let ann = stage.terminal("Ann").within(folder.join("src/deep"));
-    ann.shell(&format!("\"$BATON\" run --as Ann -- sh -c '{}'", script.replace('\'', "'\\''"))).done();
-    let history = stage.terminal("Ann").json(&["sessions", "list"]);
-    let roots: Vec<String> = items(&history).iter().map(|one| text(one, "root")).collect();
-    assert!(
-        !roots.is_empty() && roots.iter().all(|root| *root == folder.display().to_string()),
-        "{history:#}"
-    );
+    ann.shell(&format!("\"$BATON\" run --as Ann -- sh -c '{script}'")).done();
+    let history: Value =
+        serde_json::from_str(&fs::read_to_string(&seen).expect("the tool ran")).expect("JSON");
+    let roots: Vec<String> = items(&history).iter().map(|one| text(&one["place"], "root")).collect();
+    assert_eq!(roots, [folder.display().to_string()], "{history:#}");
 }

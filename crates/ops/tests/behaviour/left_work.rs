@@ -96,7 +96,7 @@ on_every_backend! {
             w.advance(1_000);
             w.ok(&agent("Ben"), "session_wrap", json!({ "summary": "t", "done": true }));
             assert!(reminders(w).contains(&named), "another agent is done");
-            let killed = agent("Kim").process("kim");
+            let killed = agent("Kim").process(if by.is_some() { "kim-2" } else { "kim-1" });
             w.ok(&killed, "hd_exec", from.clone());
             assert!(!reminders(w).contains("Worker left"), "Kim is at work on it");
             w.kill(&killed);
