@@ -3,16 +3,14 @@
 
 use std::path::{Component, Path};
 
-use baton_ops::document::{MAX_BYTES, OmissionReason};
+use baton_ops::document::{DocumentPath, MAX_BYTES, OmissionReason};
 
 use crate::git;
 use crate::repo_file::{Fault, RepoFile};
 
-/// What a repository says about itself. Its path is ours and not the sender's, and `baton init` writes it before it is committed.
-const OWN: &str = "docs/PROJECT.md";
-
 /// The text of a document below a folder.
-pub(crate) fn read(folder: &str, path: &str) -> Result<String, OmissionReason> {
+pub(crate) fn read(folder: &str, document: DocumentPath<'_>) -> Result<String, OmissionReason> {
+    let path = document.path();
     check(path)?;
     let folder = Path::new(folder).canonicalize().map_err(|_| OmissionReason::Missing)?;
     let file = folder.join(path);
@@ -25,7 +23,7 @@ pub(crate) fn read(folder: &str, path: &str) -> Result<String, OmissionReason> {
     if !meta.is_file() {
         return Err(OmissionReason::NotAFile);
     }
-    if path != OWN && !is_tracked(&folder, path) {
+    if document != DocumentPath::Own && !is_tracked(&folder, path) {
         return Err(OmissionReason::Untracked);
     }
     contents(&folder, path)
@@ -85,6 +83,10 @@ mod tests {
 
     use super::*;
 
+    fn read(folder: &str, path: &str) -> Result<String, OmissionReason> {
+        super::read(folder, DocumentPath::Named(path))
+    }
+
     fn repository() -> tempfile::TempDir {
         let root = tempfile::tempdir().expect("a folder");
         let git = |args: &[&str]| {
@@ -121,9 +123,14 @@ mod tests {
     fn only_tracked_visible_files_of_the_repository_are_read() {
         let root = repository();
         let folder = root.path().display().to_string();
-        for (path, text) in [("spec/a.md", "# a"), ("spec/*.md", "# a star"), ("docs/PROJECT.md", "# own")] {
+        for (path, text) in [("spec/a.md", "# a"), ("spec/*.md", "# a star")] {
             assert_eq!(read(&folder, path).as_deref(), Ok(text), "{path}");
         }
+        assert_eq!(
+            super::read(&folder, DocumentPath::Own).as_deref(),
+            Ok("# own"),
+            "it is not committed yet"
+        );
         assert_eq!(read(&format!("{folder}/spec"), "a.md").as_deref(), Ok("# a"), "a project below the top");
         assert_eq!(read(&folder, "whole.md").map(|text| text.len()), Ok(MAX_BYTES));
         for (path, why) in [
@@ -141,6 +148,7 @@ mod tests {
             ("spec", OmissionReason::NotAFile),
             ("pipe.md", OmissionReason::NotAFile),
             ("notes.md", OmissionReason::Untracked),
+            ("docs/PROJECT.md", OmissionReason::Untracked),
             ("large.md", OmissionReason::TooLarge),
             ("bytes.bin", OmissionReason::NotText),
             ("zero.txt", OmissionReason::NotText),

@@ -15,7 +15,7 @@ use baton_model::role;
 use baton_model::session::{ProcessLocation, Session};
 use baton_model::task::claim::FileClaim;
 use baton_model::time::Millis;
-use baton_ops::document::OmissionReason;
+use baton_ops::document::{DocumentPath, OmissionReason};
 use baton_ops::op::{Caller, PathKind};
 use baton_store::{CommitObserver, Store};
 
@@ -282,7 +282,7 @@ impl baton_ops::op::Host for Machine {
         path_kind::of(folder, pattern)
     }
 
-    fn document(&self, folder: &str, path: &str) -> Result<String, OmissionReason> {
+    fn document(&self, folder: &str, path: DocumentPath<'_>) -> Result<String, OmissionReason> {
         document::read(folder, path)
     }
 

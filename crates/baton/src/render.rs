@@ -75,6 +75,7 @@ pub(crate) fn page(rows: &[Vec<String>], empty: &str, total: Option<usize>, next
 /// Who has a hand-off that was sent, why it stands where it stands, and the command that helps.
 pub(crate) use sent::detail as sent_detail;
 /// The hand-offs that a project sent, a line each.
+pub(crate) use sent::left_anew;
 pub(crate) use sent::section as sent_section;
 
 /// The status card.

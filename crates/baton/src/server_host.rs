@@ -7,7 +7,7 @@ use baton_model::packet::Git;
 use baton_model::refusal::Refusal;
 use baton_model::session::{ProcessLocation, Session};
 use baton_model::time::Millis;
-use baton_ops::document::OmissionReason;
+use baton_ops::document::{DocumentPath, OmissionReason};
 use baton_ops::op::{Host, no_keys_refusal};
 
 use crate::host::Machine;
@@ -63,7 +63,7 @@ impl Host for SocketHost<'_> {
         None
     }
 
-    fn document(&self, _folder: &str, _path: &str) -> Result<String, OmissionReason> {
+    fn document(&self, _folder: &str, _path: DocumentPath<'_>) -> Result<String, OmissionReason> {
         Err(OmissionReason::OnServer)
     }
 

@@ -72,6 +72,8 @@ pub enum WarningKind {
     ReceiverUnknown,
     /// A document that the hand-off links does not go along.
     DocumentLeftOut,
+    /// A link has nearly the name of the one that takes documents along.
+    LinkMistyped,
 }
 
 /// Finds the tracker. Nothing is guessed without a warning.

@@ -2,6 +2,29 @@
 
 use serde::{Deserialize, Serialize};
 
+/// The document in which a repository says what it is.
+const OWN_DOCUMENT: &str = "docs/PROJECT.md";
+
+/// Which document is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DocumentPath<'a> {
+    /// The one in which a repository says what it is. Its path is ours, and `baton init` writes it before it is committed: git need not
+    /// track it.
+    Own,
+    /// One that another agent named: git has to track it.
+    Named(&'a str),
+}
+
+impl<'a> DocumentPath<'a> {
+    /// Where it lies.
+    pub const fn path(self) -> &'a str {
+        match self {
+            Self::Own => OWN_DOCUMENT,
+            Self::Named(path) => path,
+        }
+    }
+}
+
 /// The longest document that is given along, in bytes; a longer one is named.
 pub const MAX_BYTES: usize = 64 * 1024;
 /// The most that all documents of a hand-off hold together.

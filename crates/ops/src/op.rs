@@ -17,7 +17,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::document::OmissionReason;
+use crate::document::{DocumentPath, OmissionReason};
 pub use crate::meta::{Access, BeginsStore, HandoffEffect, Meta, Reach, Retention, SessionEffect, Site};
 pub use crate::path_kind::PathKind;
 pub use crate::project_name::RenamedProject;
@@ -163,9 +163,9 @@ pub trait Host {
     fn path_kind(&self, _folder: &str, _pattern: &str) -> Option<PathKind> {
         None
     }
-    /// The text of a document below a folder that another project's agent named, or why it is not given along. Only what git
+    /// The text of a document below a folder, or why it is not given along. Of what another project's agent named only what git
     /// tracks and is not hidden is read, and nothing for a caller who came over a socket.
-    fn document(&self, _folder: &str, _path: &str) -> Result<String, OmissionReason> {
+    fn document(&self, _folder: &str, _path: DocumentPath<'_>) -> Result<String, OmissionReason> {
         Err(OmissionReason::Missing)
     }
     /// The cache directory; without one nothing is cached.

@@ -22,6 +22,8 @@ crate::sql! {
     NEWEST = concat!("SELECT ", columns!(), " FROM delta WHERE project_id = $1 AND created_at >= $2 ORDER BY seq DESC LIMIT $3");
     AFTER = concat!("SELECT ", columns!(), " FROM delta WHERE project_id = $1 AND seq > $2 ORDER BY seq LIMIT $3");
     NEWEST_KIND = concat!("SELECT ", columns!(), " FROM delta WHERE project_id = $1 AND kind = $2 ORDER BY seq DESC LIMIT $3");
+    RECOVERIES = concat!("SELECT ", columns!(), " FROM (SELECT ", columns!(), " FROM delta WHERE project_id = $1 AND kind = 'pickup'
+        ORDER BY seq DESC LIMIT $2) p WHERE body LIKE '%recovered_sessions%' ORDER BY seq DESC");
     BEFORE = concat!("SELECT ", columns!(), " FROM delta WHERE project_id = $1 AND seq < $2 ORDER BY seq DESC LIMIT $3");
     KIND_BEFORE = concat!("SELECT ", columns!(), " FROM delta WHERE project_id = $1 AND kind = $2 AND seq < $3 ORDER BY seq DESC LIMIT $4");
     KIND_SINCE = concat!("SELECT ", columns!(), " FROM delta WHERE project_id = $1 AND kind = $2 AND created_at >= $3 ORDER BY seq");
@@ -166,6 +168,11 @@ pub fn newest_of_kind(
     limit: i64,
 ) -> Result<Vec<Delta>, Fault> {
     read_all(tx.query(NEWEST_KIND, params![project_id, kind.as_str(), limit])?)
+}
+
+/// Those of the newest pickups that may have brought work without a baton, the newest first.
+pub fn recoveries(tx: &mut Tx<'_>, project_id: &str, looked_at: i64) -> Result<Vec<Delta>, Fault> {
+    read_all(tx.query(RECOVERIES, params![project_id, looked_at])?)
 }
 
 /// The newest deltas before a number, the newest first; of one kind where one is given.

@@ -47,12 +47,11 @@ crate::sql! {
         AND release_reason IN ('ended', 'operator') AND released_at >= $2 AND EXISTS (SELECT 1 FROM delta d WHERE d.project_id = session.project_id
             AND d.session_id = session.session_id AND d.kind IN ('checkpoint', 'note', 'decision', 'research', 'methodology', 'remember'))
         AND NOT EXISTS (SELECT 1 FROM session w WHERE w.project_id = session.project_id AND w.identity_key = session.identity_key
-            AND w.release_reason = 'wrapped' AND w.released_at >= session.released_at)
-        ORDER BY started_at DESC, session_id DESC LIMIT $3");
+            AND w.release_reason = 'wrapped' AND w.released_at >= session.released_at) ORDER BY started_at DESC, session_id DESC LIMIT $3");
+    WRAPPED_SINCE = "SELECT 1 FROM session WHERE project_id = $1 AND identity_key = $2 AND release_reason = 'wrapped' AND released_at >= $3 LIMIT 1";
     LAST_AT = concat!("SELECT ", columns!(), " FROM session WHERE project_id = $1 AND identity_key = $2 AND machine_id = $3
         AND process = $4 ORDER BY started_at DESC, session_id DESC LIMIT 1");
-    OF_PROCESS = concat!("SELECT ", columns!(), " FROM session WHERE machine_id = $1 AND process = $2 AND process <> ''
-        ORDER BY started_at DESC, session_id DESC LIMIT 20");
+    OF_PROCESS = concat!("SELECT ", columns!(), " FROM session WHERE machine_id = $1 AND process = $2 AND process <> '' ORDER BY started_at DESC, session_id DESC LIMIT 20");
     LAST_OF = concat!("SELECT ", columns!(), " FROM session WHERE project_id = $1 AND identity_key = $2
         ORDER BY started_at DESC, session_id DESC LIMIT 1");
     FIRST_NAME = "SELECT identity FROM session WHERE project_id = $1 AND identity_key = $2 ORDER BY started_at, session_id LIMIT 1";
@@ -246,6 +245,11 @@ pub fn ended_unwrapped(
     limit: i64,
 ) -> Result<Vec<Session>, Fault> {
     query_sessions(tx, ENDED_UNWRAPPED, params![project_id, since, limit])
+}
+
+/// Whether the identity of a session has wrapped at this time or since.
+pub fn has_wrapped_since(tx: &mut Tx<'_>, of: &Session, since: Millis) -> Result<bool, Fault> {
+    Ok(tx.query_opt(WRAPPED_SINCE, params![&of.project_id, identity_key(&of.identity), since])?.is_some())
 }
 
 /// The newest session that the identity had in this process, released or not.

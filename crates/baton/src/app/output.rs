@@ -93,16 +93,22 @@ impl App {
         let caller = Caller { project: None, ..self.caller() };
         let here = self.run_as::<project::Show>(&caller, &project::ShowInput::default());
         let own = match here {
-            Ok(here) => Some(here.project.project_id),
+            Ok(here) => {
+                let own = here.project.project_id;
+                let what = format!("this folder is one of project {}", visible(&own));
+                Some((own, what))
+            }
+            // Whether it is a clone is the user's to say: the reason is named, such as a remote that is a path.
             Err(AppError::Refused(no)) if no.code == "project_is_clone" => {
-                no.details.get("project_id").and_then(Value::as_str).map(str::to_owned)
+                let of = no.details.get("project_id").and_then(Value::as_str).map(str::to_owned);
+                of.map(|of| (of, visible(&no.message)))
             }
             Err(_) => None,
         };
-        if let Some(own) = own.filter(|own| own != used) {
+        if let Some((own, what)) = own.filter(|(own, _)| own != used) {
             let (own, used) = (visible(&own), visible(used));
             self.remark(&format!(
-                "note: this folder is one of project {own}, and BATON_PROJECT sends this to project {used}: `--project {own}` means the former"
+                "note: {what}, and BATON_PROJECT sends this to project {used}: `--project {own}` means the former"
             ));
         }
     }

@@ -78,6 +78,7 @@ pub(crate) fn capture(
         unfinished: unfinished(&capture.repo)?,
         baton_id: None,
         branch: None,
+        given_here: Vec::new(),
         pack,
     })
 }

@@ -300,7 +300,7 @@ pub(crate) fn load(
     let bytes = content_of(app, &shown.project_id, &shown.changes.baton_id, &shown.changes.manifest)?;
     let mut changes = content::decode(&bytes).map_err(Refusal::from)?;
     changes.baton_id = Some(shown.changes.baton_id.clone());
-    changes.branch.clone_from(&shown.changes.manifest.branch);
+    (changes.branch, changes.given_here) = (shown.changes.manifest.branch.clone(), shown.given_here.clone());
     Ok((shown, changes))
 }
 

@@ -80,6 +80,9 @@ pub(crate) struct Changes {
     /// The branch on which they were made.
     #[serde(skip)]
     pub branch: Option<String>,
+    /// The files that were given along before from the working copy in which the changes are to be applied.
+    #[serde(skip)]
+    pub given_here: Vec<String>,
     /// A thin pack of the objects that the base does not have.
     #[serde(skip)]
     pub pack: Vec<u8>,
@@ -266,7 +269,9 @@ impl Fault {
             Self::NoBase => {
                 "apply them in a repository without commits, or as a patch: `baton changes diff > FILE`, then `git apply FILE`"
             }
-            Self::LocalChangesWithoutCommit { missing, .. } => return order_of(missing, "repeat"),
+            Self::LocalChangesWithoutCommit { missing, .. } => {
+                return format!("{}; then `git stash -u` puts away what lies here: repeat", missing.hint());
+            }
             Self::LocalChanges(_) => "commit or stash them, or apply in a new worktree: `git worktree add`",
             Self::HiddenChanges(_) => {
                 "let git look again: `git sparse-checkout disable`, or keep a copy of them and `git update-index --no-skip-worktree --no-assume-unchanged FILE`"
@@ -301,19 +306,6 @@ impl Fault {
         };
         hint.to_owned()
     }
-}
-
-/// What to do, in the order in which it works, where a working copy lacks a commit and has changes of its own. `then`: how it is tried again.
-fn order_of(missing: &Fault, then: &str) -> String {
-    let commit = match missing {
-        Fault::MissingCommit { commit, .. } => commit.as_str(),
-        _ => "COMMIT",
-    };
-    format!(
-        "do not commit what lies here: what you gave along before comes back with the work. First {}; then `git stash -u` puts away what \
-         lies here, `git merge --ff-only {commit}` brings your branch there, and {then}",
-        missing.hint()
-    )
 }
 
 /// How a commit is brought that is not here. A clone of one branch, such as `--depth 1` makes, gets it by the name of its branch only.

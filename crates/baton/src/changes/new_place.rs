@@ -6,7 +6,7 @@ use baton_model::id::is_shared_name;
 use baton_model::refusal::Refusal;
 use baton_model::shell::shell_word;
 
-use super::{Changes, Fault, order_of};
+use super::{Changes, Fault};
 use crate::git;
 
 /// The refusal of an application, whose hint names commands that work as they stand in the working copy with this top folder.
@@ -17,14 +17,26 @@ pub(super) fn refusal(fault: Fault, root: &Path, changes: &Changes, identity: Op
     Refusal { hint: hint.unwrap_or_else(|| refusal.hint.clone()), ..refusal }
 }
 
-/// None where another working copy would not help, or the repository lacks the commit of the changes.
+/// None where another working copy would not help, and the commit of the changes is here.
 fn hint(fault: &Fault, root: &Path, changes: &Changes, identity: Option<&str>) -> Option<String> {
     let (base, baton_id) = (changes.base.as_deref()?, changes.baton_id.as_deref()?);
     let name =
         identity.filter(|name| !is_shared_name(name)).map(|name| format!(" --as {}", shell_word(name)));
     let apply = format!("baton changes apply {baton_id}{}", name.unwrap_or_default());
-    if let Fault::LocalChangesWithoutCommit { missing, .. } = fault {
-        return Some(order_of(missing, &format!("`{apply}` applies them")));
+    match fault {
+        Fault::MissingCommit { branch, .. } => {
+            let there = way_to(root, base, branch.as_deref());
+            return Some(format!("{}; then `{there} && {apply}`", fault.hint()));
+        }
+        Fault::LocalChangesWithoutCommit { files, missing } => {
+            let there = way_to(root, base, changes.branch.as_deref());
+            return Some(format!(
+                "first {}; then {STASH}, and `{there} && {apply}` brings the work{}",
+                missing.hint(),
+                after_stash(files, changes)
+            ));
+        }
+        _ => {}
     }
     let is_elsewhere_possible = matches!(
         fault,
@@ -36,10 +48,10 @@ fn hint(fault: &Fault, root: &Path, changes: &Changes, identity: Option<&str>) -
     let fresh = shell_word(&free_folder(root, base)?);
     let anew = format!("`git worktree add --detach {fresh} {base} && cd {fresh} && {apply}`");
     Some(match fault {
-        Fault::LocalChanges(_) => format!(
-            "`git stash -u` puts them away, then `{apply}`; what you gave along before comes back with the work, so do not commit it; or \
-             apply in a new worktree: {anew}"
-        ),
+        Fault::LocalChanges(files) => stash_text(&apply, &anew, &after_stash(files, changes)),
+        Fault::Obstacles(files) if is_given_here(files, changes) => {
+            stash_text(&apply, &anew, &after_stash(files, changes))
+        }
         Fault::Obstacles(_) => format!("move them away, then `{apply}`; or apply in a new worktree: {anew}"),
         Fault::OtherLine { .. } => match git::checkout_at(root, base) {
             Some(folder) => format!(
@@ -50,6 +62,43 @@ fn hint(fault: &Fault, root: &Path, changes: &Changes, identity: Option<&str>) -
         },
         _ => format!("apply in a worktree at the commit of the changes, commit there and merge: {anew}"),
     })
+}
+
+/// Whether files were given along before from this working copy.
+fn is_given_here(files: &[String], changes: &Changes) -> bool {
+    files.iter().any(|file| changes.given_here.contains(file))
+}
+
+/// How files are put out of the way.
+const STASH: &str = "`git stash -u` puts them away";
+
+fn stash_text(apply: &str, anew: &str, after: &str) -> String {
+    format!("{STASH}, then `{apply}`{after}; or apply in a new worktree: {anew}")
+}
+
+/// What becomes of files that were put away: what was given along from here comes back, other files do not.
+fn after_stash(files: &[String], changes: &Changes) -> String {
+    let after = match is_given_here(files, changes) {
+        true => "; what you gave along before comes back with the work, so do not commit it",
+        false => ", and `git stash pop` brings them back once the work is committed",
+    };
+    after.to_owned()
+}
+
+/// The commands that bring a working copy to a commit, once that is fetched: along its own branch, or on the branch of the work.
+fn way_to(root: &Path, commit: &str, branch: Option<&str>) -> String {
+    let own = git::repository(root).ok().and_then(|own| own.branch);
+    let Some(branch) = branch.filter(|branch| own.as_deref() != Some(*branch)) else {
+        return format!("git merge {commit}");
+    };
+    let word = shell_word(branch);
+    if let Some(folder) = git::checkout_of(root, branch) {
+        return format!("cd {} && git merge {commit}", shell_word(&folder));
+    }
+    match git::has_commit(root, &format!("refs/heads/{branch}")) {
+        Some(true) => format!("git switch {word} && git merge {commit}"),
+        _ => format!("git switch -c {word} {commit}"),
+    }
 }
 
 /// A folder beside a working copy in which nothing lies yet.

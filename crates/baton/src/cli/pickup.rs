@@ -78,6 +78,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
+    let named = args.who.identity.clone();
     let input = PickupInput {
         project: app.project.clone(),
         session: app.session.clone(),
@@ -99,6 +100,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     if args.apply {
         apply(&mut bundle, app);
     }
+    named.iter().for_each(|name| bundle.name_applicant(name));
     if args.there {
         return location::print(app, bundle);
     }

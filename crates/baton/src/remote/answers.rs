@@ -5,7 +5,7 @@ use std::path::{Component, Path};
 
 use baton_model::refusal::Refusal;
 use baton_model::session::ProcessLocation;
-use baton_ops::document::OmissionReason;
+use baton_ops::document::{DocumentPath, OmissionReason};
 use baton_ops::handoff::Create;
 use baton_ops::op::{Caller, Host, Operation};
 use baton_ops::session::Pickup;
@@ -52,7 +52,7 @@ pub(super) fn answer(
         Question::CommitsMade { folder, since, head } if is_own_or_beside(caller, folder, machine) => {
             json!(machine.commits_made(folder, *since, head.as_deref()))
         }
-        Question::CommittedFiles(query) if is_own(caller, &query.folder) => {
+        Question::CommittedFiles(query) if is_own_or_beside(caller, &query.folder, machine) => {
             json!(machine.committed_files(query))
         }
         Question::PathKind { folder, pattern }
@@ -60,7 +60,10 @@ pub(super) fn answer(
         {
             json!(machine.path_kind(folder, pattern))
         }
-        Question::Document { folder, path } if reads_documents(operation) && is_own(caller, folder) => {
+        Question::Document { folder, path, is_own: is_own_document }
+            if reads_documents(operation) && is_own(caller, folder) =>
+        {
+            let path = if *is_own_document { DocumentPath::Own } else { DocumentPath::Named(path) };
             json!(machine.document(folder, path))
         }
         Question::Document { .. } => json!(Err::<String, _>(OmissionReason::Elsewhere)),

@@ -12,7 +12,7 @@ use baton_model::refusal::{Kind, Refusal};
 use baton_model::repository::{MadeCommit, Repository};
 use baton_model::session::{ProcessLocation, Session};
 use baton_model::time::Millis;
-use baton_ops::document::OmissionReason;
+use baton_ops::document::{DocumentPath, OmissionReason};
 use baton_ops::op::{Host, PathKind};
 use baton_ops::transcript::DocumentRequest;
 use serde::{Deserialize, Serialize};
@@ -161,8 +161,10 @@ impl Host for ClientHost<'_> {
         self.ask_for(Question::PathKind { folder: folder.to_owned(), pattern: pattern.to_owned() })?
     }
 
-    fn document(&self, folder: &str, path: &str) -> Result<String, OmissionReason> {
-        let question = Question::Document { folder: folder.to_owned(), path: path.to_owned() };
+    fn document(&self, folder: &str, path: DocumentPath<'_>) -> Result<String, OmissionReason> {
+        let is_own = path == DocumentPath::Own;
+        let (folder, path) = (folder.to_owned(), path.path().to_owned());
+        let question = Question::Document { folder, path, is_own };
         self.ask_for(question).unwrap_or(Err(OmissionReason::Missing))
     }
 

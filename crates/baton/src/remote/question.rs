@@ -86,6 +86,9 @@ pub(crate) enum Question {
         folder: String,
         /// The file, from there.
         path: String,
+        /// It is the one in which the repository says what it is, which need not be tracked.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        is_own: bool,
     },
     /// The roles file of the repository: its name and text.
     RoleFile {

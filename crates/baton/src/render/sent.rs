@@ -23,7 +23,7 @@ fn row(one: &SentHandoff) -> Vec<String> {
     ]
 }
 
-/// Who has it or ended it, why it stands where it stands, what came late, and the command that helps.
+/// Who has it or ended it, why it stands where it stands, as which it was left anew, what came late, and the command that helps.
 pub(crate) fn detail(one: &SentHandoff) -> String {
     let by = one.actor().map(|name| format!("by {}", visible(&name)));
     let why = one.why.as_deref().map(|why| match one.state {
@@ -39,8 +39,14 @@ pub(crate) fn detail(one: &SentHandoff) -> String {
             words.unwrap_or_default()
         )
     });
+    let anew = one.replaced_by.as_deref().map(left_anew);
     let help = one.help.as_deref().map(|help| format!("`{help}`"));
-    [by, why, late, help].into_iter().flatten().collect::<Vec<_>>().join(", ")
+    [by, why, anew, late, help].into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// That a hand-off was left anew, and as which one.
+pub(crate) fn left_anew(id: &str) -> String {
+    format!("left anew as {}", short_id(id))
 }
 
 /// The unread messages of the caller, a line each.

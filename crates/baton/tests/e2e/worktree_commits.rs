@@ -150,6 +150,52 @@ fn the_next_agent_hears_of_changes_that_were_applied_in_a_folder_which_is_gone()
 }
 
 #[test]
+fn a_working_copy_with_commits_of_its_own_gets_the_work_by_the_commands_as_they_stand() {
+    for (what, branch) in [("its own branch", "fix"), ("another branch", "main")] {
+        for is_changed in [false, true] {
+            let stage = committed();
+            let bare = stage.root().join("bare.git");
+            git(&stage, stage.root(), &["clone", "-q", "--bare", "shop", "bare.git"]);
+            git(&stage, stage.shop(), &["remote", "add", "origin", bare.to_str().expect("utf-8")]);
+            let beside = worktree(&stage, "beside", "fix");
+            git(&stage, &beside, &["push", "-q", "origin", "fix"]);
+            let second = stage.root().join("second");
+            git(&stage, stage.root(), &["clone", "-q", "-b", branch, "bare.git", "second"]);
+            stage.terminal("Bob").within(&second).json(&["init", "--join", "shop"]);
+            fs::write(second.join("own.txt"), "own\n").expect("written");
+            git(&stage, &second, &["add", "own.txt"]);
+            git(&stage, &second, &["commit", "-qm", "own"]);
+            if is_changed {
+                fs::write(second.join("own.txt"), "own, changed\n").expect("written");
+            }
+            let ann = stage.terminal("Ann").within(&beside);
+            ann.json(&["start"]);
+            git(&stage, &beside, &["commit", "-q", "--allow-empty", "-m", "b"]);
+            git(&stage, &beside, &["push", "-q", "origin", "fix"]);
+            fs::write(beside.join("a.txt"), "ann\n").expect("written");
+            ann.json(&[&WRAP[..], &["--with-changes"]].concat());
+            let bob = stage.bare().with("BATON_PROCESS", "b").within(&second);
+            let picked = bob.text(&["pickup", "--as", "Bob", "--apply"]);
+            let line = picked
+                .lines()
+                .find(|line| line.contains("NOT applied"))
+                .unwrap_or_else(|| panic!("{picked}"));
+            assert!(!line.contains("gave along"), "{what}: {line}");
+            let commands: Vec<&str> = line.split('`').skip(1).step_by(2).collect();
+            let commands: Vec<&str> = commands.into_iter().filter(|one| *one != "git stash pop").collect();
+            assert_eq!(commands.contains(&"git stash -u"), is_changed, "{what}: {commands:?}");
+            assert!(commands.last().is_some_and(|last| last.ends_with(" --as Bob")), "{what}: {commands:?}");
+            let script = commands.join(" && ");
+            bob.shell(&format!(
+                "baton() {{ \"$BATON\" \"$@\"; }}; export GIT_AUTHOR_NAME=b GIT_AUTHOR_EMAIL=b@b GIT_COMMITTER_NAME=b GIT_COMMITTER_EMAIL=b@b; {script}"
+            ))
+            .done();
+            assert_eq!(fs::read_to_string(second.join("a.txt")).expect("applied"), "ann\n", "{what}");
+        }
+    }
+}
+
+#[test]
 fn a_leftover_and_a_missing_commit_are_told_in_the_order_that_works() {
     let stage = committed();
     let bare = stage.root().join("bare.git");

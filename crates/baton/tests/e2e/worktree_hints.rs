@@ -91,6 +91,66 @@ fn what_went_along_is_put_away_as_the_answers_say_before_the_work_comes_back() {
 }
 
 #[test]
+fn who_gave_nothing_along_is_told_how_own_files_come_back_and_it_works_as_typed() {
+    let stage = edited();
+    wrapped(&stage, &["--with-changes"]);
+    let second = second(&stage);
+    let lola = stage.bare().with("BATON_PROCESS", "p").within(&second);
+    fs::write(second.join("a.txt"), "own\n").expect("written");
+    let picked = lola.text(&["pickup", "--as", "Lola", "--apply"]);
+    let reason = picked.lines().find(|line| line.contains("NOT applied")).expect("a reason");
+    assert!(!reason.contains("gave along") && reason.contains("`git stash pop`"), "{reason}");
+    let commands: Vec<&str> = reason.split('`').skip(1).step_by(2).collect();
+    assert_eq!((commands[0], commands[2]), ("git stash -u", "git stash pop"), "{commands:?}");
+    assert!(
+        commands[1].starts_with("baton changes apply ") && commands[1].ends_with(" --as Lola"),
+        "{commands:?}"
+    );
+    let script = format!("{} && {}", commands[0], commands[1]);
+    lola.shell(&format!("baton() {{ \"$BATON\" \"$@\"; }}; {script}")).done();
+    assert_eq!(fs::read_to_string(second.join("a.txt")).expect("applied"), "later\n");
+}
+
+#[test]
+fn commands_of_a_pickup_keep_the_name_that_it_was_given() {
+    let stage = edited();
+    wrapped(&stage, &["--with-changes"]);
+    let second = second(&stage);
+    let lola = stage.bare().with("BATON_PROCESS", "p").within(&second);
+    let id = text(&lola.json(&["changes", "show"])["changes"], "baton_id");
+    let named = stage.terminal("Rex").within(&second).text(&["pickup", "--dry-run"]);
+    assert!(
+        named.contains(&format!("`baton changes apply {id}`")),
+        "whoever the environment names says no name: {named}"
+    );
+    let picked = lola.text(&["pickup", "--as", "Lola"]);
+    assert!(picked.contains(&format!("`baton changes apply {id} --as Lola`")), "{picked}");
+    assert!(!picked.contains(&format!("`baton changes apply {id}`")), "{picked}");
+}
+
+#[test]
+fn what_was_applied_is_judged_in_the_folder_in_which_it_was_wherever_the_wrap_is_said() {
+    const BACK: &[&[&str]] = &[&["reset", "-q", "--hard"], &["clean", "-qfd"]];
+    const COMMIT: &[&[&str]] = &[&["add", "-A"], &["commit", "-qm", "done"]];
+    for (what, then, words) in [
+        ("left", &[][..], "and left there"),
+        ("committed", COMMIT, "and left there"),
+        ("taken back", BACK, "and taken back there"),
+    ] {
+        let stage = edited();
+        wrapped(&stage, &["--with-changes"]);
+        let second = second(&stage);
+        let lola = stage.terminal("Lola").within(&second);
+        lola.json(&["pickup", "--apply"]);
+        then.iter().for_each(|args| drop(git(&stage, &second, args)));
+        // In the first working copy they were never applied by this session, and the same files lie there.
+        let shown = stage.terminal("Lola").text(&["wrap", "--summary", "s", "--next", "n"]);
+        let place = format!("in {}", second.display());
+        assert!(shown.contains(words) && shown.contains(&place), "{what}: {shown}");
+    }
+}
+
+#[test]
 fn what_became_of_applied_changes_is_said_by_what_the_files_and_the_history_hold() {
     const BACK: &[&[&str]] = &[&["reset", "-q", "--hard"], &["clean", "-qfd"]];
     const COMMIT: &[&[&str]] = &[&["add", "-A"], &["commit", "-qm", "done"]];

@@ -162,3 +162,105 @@ fn the_card_says_of_an_agent_that_it_works_on_another_machine() {
     assert!(line("Donna").contains(", on "), "{card}");
     assert!(!line("Ann").contains(", on "), "{card}");
 }
+
+#[test]
+fn a_pickup_through_a_server_says_what_is_gone_here_and_what_cannot_be_seen_from_here() {
+    let of = TwoMachines::new();
+    let (ann, shop) = (of.ann(), of.laptop.shop());
+    let folder = of.laptop.root().join("fix");
+    git(&of.laptop, &shop, &["worktree", "add", "-q", "-b", "fix", &folder.display().to_string()]);
+    ann.within(&folder).json(&["start"]);
+    fs::write(folder.join("half.txt"), "half").expect("written");
+    ann.within(&folder).json(&["wrap", "--summary", "half", "--next", "finish"]);
+    let far = of.donna().text(&["pickup", "--dry-run"]);
+    assert!(far.contains("the work was left on another machine, "), "{far}");
+    assert!(
+        far.contains("what is there now cannot be seen from here") && !far.contains("the work lies"),
+        "{far}"
+    );
+    let near = ann.text(&["pickup", "--dry-run"]);
+    assert!(near.contains("the work lies in ") && near.contains("not committed: half.txt"), "{near}");
+    git(&of.laptop, &shop, &["worktree", "remove", "--force", "../fix"]);
+    let gone = ann.text(&["pickup", "--dry-run"]);
+    assert!(gone.contains("the work was left in ") && gone.contains("the folder is gone"), "{gone}");
+    assert!(!gone.contains("if it still is"), "{gone}");
+    let refused = ann.refused(3, "place_gone", &["pickup", "--there"]);
+    assert!(text(&refused, "hint").contains("git worktree"), "{refused:#}");
+}
+
+#[test]
+fn a_wrap_through_a_server_does_not_say_of_another_machine_what_became_of_changes_there() {
+    let of = TwoMachines::new();
+    let ann = of.ann();
+    ann.json(&["start"]);
+    of.laptop.file("shop/a.txt", "edited\n");
+    ann.json(&["wrap", "--summary", "half", "--next", "finish", "--with-changes"]);
+    let picked = of.donna().json(&["pickup", "--apply"]);
+    assert_eq!(picked["changes"]["outcome"]["applied"], true, "{picked:#}");
+    let id = text(&picked, "session_id");
+    let given = ann.text(&["reassign", &id, "--to", "Rex", "--wait", "--why", "stuck"]);
+    assert!(given.contains("cannot be seen from here") && !given.contains("left there"), "{given}");
+}
+
+#[test]
+fn a_worktree_that_was_moved_twice_is_one_place() {
+    for served in [false, true] {
+        let of = TwoMachines::new();
+        let stage = committed();
+        let (ann, root, shop) = match served {
+            true => (of.ann(), of.laptop.root().to_owned(), of.laptop.shop()),
+            false => (stage.terminal("Ann"), stage.root().to_owned(), stage.shop()),
+        };
+        let folder = |name: &str| root.join(name).display().to_string();
+        git(&stage, &shop, &["worktree", "add", "-q", "-b", "fix", &folder("one")]);
+        let visit = |name: &str| {
+            ann.within(root.join(name)).json(&["start"]);
+            ann.within(root.join(name)).json(&["end"]);
+        };
+        let listed = |name: &str| {
+            let shown = ann.text(&["project", "places"]);
+            let path = format!("{} ", folder(name));
+            shown.lines().find(|line| line.contains(&path)).map(str::to_owned)
+        };
+        visit("one");
+        git(&stage, &shop, &["worktree", "move", &folder("one"), &folder("two")]);
+        visit("two");
+        git(&stage, &shop, &["worktree", "move", &folder("two"), &folder("three")]);
+        assert_eq!(listed("one"), None, "served: {served}");
+        let line = listed("two").expect("where a session was last");
+        assert!(line.contains(&format!("moved to {}", folder("three"))), "{line}");
+        visit("three");
+        assert!(listed("three").is_some_and(|line| !line.contains("gone")), "served: {served}");
+        assert_eq!((listed("one"), listed("two")), (None, None), "served: {served}");
+        git(&stage, &shop, &["worktree", "remove", "--force", &folder("three")]);
+        let line = listed("three").expect("a worktree that was removed is told");
+        assert!(line.trim_end().ends_with("gone"), "{line}");
+    }
+}
+
+#[test]
+fn a_command_from_outside_of_the_working_copy_does_not_move_the_place_of_the_work() {
+    let stage = committed();
+    let folder = stage.root().join("fix");
+    git(&stage, stage.shop(), &["worktree", "add", "-q", "-b", "fix", &folder.display().to_string()]);
+    fs::create_dir_all(folder.join("src/deep")).expect("a folder");
+    fs::write(folder.join("half.txt"), "half").expect("written");
+    let elsewhere = stage.root().join("elsewhere");
+    fs::create_dir(&elsewhere).expect("a folder");
+    git(&stage, stage.root(), &["init", "-q", "lib"]);
+    let lib = stage.root().join("lib");
+    stage.terminal("Ann").within(&lib).json(&["init"]);
+    let seen = stage.root().join("seen.json");
+    let script = format!(
+        "cd \"{}\" && \"$BATON\" checkpoint --summary half && cd \"{}\" && \"$BATON\" note there && \"$BATON\" --json sessions > \"{}\"",
+        elsewhere.display(),
+        lib.display(),
+        seen.display()
+    );
+    let ann = stage.terminal("Ann").within(folder.join("src/deep"));
+    ann.shell(&format!("\"$BATON\" run --as Ann -- sh -c '{script}'")).done();
+    let history: Value =
+        serde_json::from_str(&fs::read_to_string(&seen).expect("the tool ran")).expect("JSON");
+    let roots: Vec<String> = items(&history).iter().map(|one| text(&one["place"], "root")).collect();
+    assert_eq!(roots, [folder.display().to_string()], "{history:#}");
+}

@@ -54,6 +54,9 @@ pub struct SentHandoff {
     /// The last answer that came when it was over, or from another than its acceptor.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub late: Option<LateAnswer>,
+    /// The hand-off that was left anew in its place, once there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replaced_by: Option<String>,
     /// The command that helps.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub help: Option<String>,
@@ -201,6 +204,7 @@ fn row(tx: &mut Tx<'_>, env: &Env<'_>, one: &Handoff) -> Result<Option<SentHando
         ended_by: view.ended.map(|ended| ended.by),
         why: why.map(|text| quotable(&text, WHY)).filter(|text| !text.is_empty()),
         late,
+        replaced_by: view.replaced_by,
         help,
         created_at: view.created_at,
         updated_at: view.updated_at,

@@ -7,7 +7,7 @@ use crate::op::Env;
 /// What became of changes that a session applied.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum AppliedState {
-    /// A file holds, or was committed as, what came, and none is as it was before; or that cannot be said.
+    /// A file holds, or was committed as, what came, and none is as it was before.
     Left,
     /// Each file is as it was before them.
     TakenBack,
@@ -15,6 +15,8 @@ pub(super) enum AppliedState {
     PartlyTakenBack(Vec<String>),
     /// Files hold, or were committed as, something else, and none what came.
     Replaced,
+    /// The folder could not be looked into.
+    Unseen,
 }
 
 /// What became of one file.
@@ -71,12 +73,9 @@ impl<'a> FoundFiles<'a> {
 }
 
 impl AppliedState {
-    /// Judges by a working copy of a session, where the caller stands in it, and its history since the commit on which the changes were made.
-    pub(super) fn of(env: &Env<'_>, (root, since): (Option<&String>, i64), manifest: &Manifest) -> Self {
-        let Some(root) = root.filter(|root| env.caller.git_root.as_ref() == Some(*root)) else {
-            return Self::Left;
-        };
-        let Some(found) = FoundFiles::read(env, root, since, manifest) else { return Self::Left };
+    /// Judges by a working copy of a session, and its history since the commit on which the changes were made.
+    pub(super) fn of(env: &Env<'_>, (root, since): (&str, i64), manifest: &Manifest) -> Self {
+        let Some(found) = FoundFiles::read(env, root, since, manifest) else { return Self::Unseen };
         let captured =
             manifest.files.iter().enumerate().map(|(at, path)| (path, manifest.fingerprints.get(at)));
         let states: Vec<(&String, FileState)> = captured.map(|file| (file.0, found.state(file))).collect();

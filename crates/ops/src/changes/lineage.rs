@@ -5,19 +5,17 @@ use baton_model::changes::RemoteContent;
 use baton_model::id::{short, visible};
 use baton_model::session::Session;
 use baton_store::changes::{LineageBaton, StoredChanges};
-use baton_store::{Failure, Tx, changes};
+use baton_store::{Failure, Tx, changes, session};
 use serde::{Deserialize, Serialize};
 
-use super::applied_state::{AppliedState, are_committed};
+use super::applied_place::where_applied;
+use super::applied_state::are_committed;
 use super::presence::{AppliedFolder, Presence, is_present, presence};
 use super::{BatonChanges, refuse_others};
 use crate::op::Env;
 
 /// The most batons before one that are looked at.
 const MAX_ANCESTORS: i64 = 8;
-
-/// The most files that a sentence names.
-const MAX_NAMED_FILES: usize = 10;
 
 /// Where changes of an earlier baton are after a wrap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,7 +54,7 @@ impl EarlierChanges {
         let message = match place {
             ChangesPlace::NextBaton => format!("{origin}: not applied, so they go on with this one"),
             ChangesPlace::WorkingCopy => format!(
-                "{origin}: applied already where the session worked, and left there; `baton changes show {baton_id}` has them still"
+                "{origin}: applied already where the session worked; `baton changes show {baton_id}` has them still"
             ),
             ChangesPlace::EarlierBaton => {
                 format!(
@@ -66,93 +64,15 @@ impl EarlierChanges {
         };
         Ok(Self { baton_id, files_total, place, message, gone_folder: None })
     }
-
-    /// Applied in a working copy that was removed since: what was committed there is in the repository.
-    fn in_gone_folder(
-        self,
-        (env, own): (&Env<'_>, &Session),
-        stored: &StoredChanges,
-        folder: String,
-    ) -> Result<Self, Failure> {
-        let applied = AppliedChanges { changes: BatonChanges::read(stored.clone())?, presences: Vec::new() };
-        if !are_committed(env, own.started_at, &applied.changes.manifest) {
-            return Ok(applied.in_gone_folder(folder));
-        }
-        let message = format!(
-            "{}: applied in a folder that is not there any more, {}, and committed since, which is checked out here",
-            origin(&applied.changes),
-            visible(&folder)
-        );
-        Ok(Self { message, gone_folder: Some(folder), ..self })
-    }
-
-    /// Applied in a working copy that was moved to this folder since.
-    fn in_moved_folder(self, stored: &StoredChanges, folder: &str) -> Result<Self, Failure> {
-        let origin = origin(&BatonChanges::read(stored.clone())?);
-        let message = format!(
-            "{origin}: applied already where the session worked, and left there, which is {} by now; `baton changes show {}` has them \
-             still",
-            visible(folder),
-            self.baton_id
-        );
-        Ok(Self { message, ..self })
-    }
-
-    /// As they are found in the working copy of the session that applied them.
-    fn judged(
-        self,
-        env: &Env<'_>,
-        place: (Option<&String>, i64),
-        stored: &StoredChanges,
-    ) -> Result<Self, Failure> {
-        let changes = BatonChanges::read(stored.clone())?;
-        let origin = origin(&changes);
-        let baton_id = &self.baton_id;
-        let (place, message) = match AppliedState::of(env, place, &changes.manifest) {
-            AppliedState::Left => return Ok(self),
-            AppliedState::TakenBack => (
-                ChangesPlace::EarlierBaton,
-                format!(
-                    "{origin}: applied where the session worked, and taken back there, since they are neither uncommitted nor \
-                     committed; `baton changes apply {baton_id}` brings them again"
-                ),
-            ),
-            AppliedState::PartlyTakenBack(paths) => (
-                ChangesPlace::EarlierBaton,
-                format!(
-                    "{origin}: applied where the session worked, and a part taken back there: {}; the rest is left there, as it came or \
-                     edited since. `baton changes show {baton_id}` has all of them still, `baton changes diff {baton_id}` compares",
-                    first_of(&paths)
-                ),
-            ),
-            AppliedState::Replaced => (
-                ChangesPlace::EarlierBaton,
-                format!(
-                    "{origin}: applied where the session worked; the same files hold something else there by now, uncommitted or \
-                     committed: `baton changes diff {baton_id}` compares"
-                ),
-            ),
-        };
-        Ok(Self { place, message, ..self })
-    }
 }
 
 /// Which changes are meant, in a clause. What was applied may be committed by now.
-fn origin(changes: &BatonChanges) -> String {
+pub(super) fn origin(changes: &BatonChanges) -> String {
     let count = match changes.manifest.files.len() {
         1 => "1 file".to_owned(),
         count => format!("{count} files"),
     };
     format!("the changes that came with baton {} ({count})", short(&changes.baton_id))
-}
-
-/// The first paths of a list, and how many more there are.
-fn first_of(paths: &[String]) -> String {
-    let shown: Vec<String> = paths.iter().take(MAX_NAMED_FILES).map(|path| visible(path)).collect();
-    match paths.len().saturating_sub(MAX_NAMED_FILES) {
-        0 => shown.join(", "),
-        more => format!("{} and {more} more", shown.join(", ")),
-    }
 }
 
 /// Gives the next baton the changes of the one that a session held, unless it has its own or the session has them in its working copy.
@@ -192,7 +112,7 @@ pub(crate) struct AppliedChanges {
     /// What they are.
     pub changes: BatonChanges,
     /// The sessions, and in which folder each had them, as far as it was noted.
-    presences: Vec<Presence>,
+    pub(super) presences: Vec<Presence>,
 }
 
 impl AppliedChanges {
@@ -216,17 +136,23 @@ impl AppliedChanges {
 
     /// As a receiver is told of them whose baton was left by a session that had applied them in a folder which is gone. What is committed
     /// where the receiver stands is there.
-    pub(crate) fn left_nowhere(&self, env: &Env<'_>, lineage: &[Session]) -> Option<EarlierChanges> {
-        let left_by = lineage.first()?;
-        let one = self.presences.iter().find(|one| one.session_id == left_by.session_id)?;
-        match one.record.folder(env, left_by) {
+    pub(crate) fn left_nowhere(
+        &self,
+        tx: &mut Tx<'_>,
+        env: &Env<'_>,
+        lineage: &[Session],
+    ) -> Result<Option<EarlierChanges>, Failure> {
+        let Some(left_by) = lineage.first() else { return Ok(None) };
+        let is_own = |one: &&Presence| one.session_id == left_by.session_id;
+        let Some(one) = self.presences.iter().find(is_own) else { return Ok(None) };
+        Ok(match one.record.folder(tx, env, left_by)? {
             AppliedFolder::Gone(_) if are_committed(env, left_by.started_at, &self.changes.manifest) => None,
             AppliedFolder::Gone(folder) => Some(self.in_gone_folder(folder)),
-            AppliedFolder::There | AppliedFolder::Moved(_) => None,
-        }
+            AppliedFolder::There(_) | AppliedFolder::Moved(_) | AppliedFolder::Unseen(_) => None,
+        })
     }
 
-    fn in_gone_folder(&self, folder: String) -> EarlierChanges {
+    pub(super) fn in_gone_folder(&self, folder: String) -> EarlierChanges {
         let BatonChanges { baton_id, manifest, .. } = &self.changes;
         let message = format!(
             "{}: applied in a folder that is not there any more, {}; where they are in no commit, `baton changes apply {baton_id}` brings \
@@ -262,6 +188,38 @@ pub(crate) fn with_earlier(
     Ok(LineChanges { own, earlier, applied })
 }
 
+/// The files of the changes that sessions of a baton's line gave along from the working copy of the caller. What one of them only passed
+/// on lies where it came from.
+pub(super) fn given_from_here(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    project_id: &str,
+    baton_id: &str,
+) -> Result<Vec<String>, Failure> {
+    let Some(here) = env.caller.git_root.as_deref() else { return Ok(Vec::new()) };
+    let line = changes::lineage(tx, project_id, baton_id, MAX_ANCESTORS)?;
+    let mut given: Vec<String> = Vec::new();
+    for (depth, link) in line.iter().enumerate() {
+        let Some(stored) = &link.changes else { continue };
+        let is_same = |other: &LineageBaton| {
+            other.changes.as_ref().is_some_and(|other| other.content_hash == stored.content_hash)
+        };
+        if line.iter().skip(depth + 1).any(is_same) {
+            continue;
+        }
+        let giver = session::get(tx, project_id, &link.session_id)?;
+        let is_from_here = giver.is_some_and(|giver| {
+            giver.location.machine == env.caller.location.machine
+                && giver.working_copy.is_some_and(|copy| copy.root == here)
+        });
+        if is_from_here {
+            let files = BatonChanges::read(stored.clone())?.manifest.files;
+            given.extend(files.into_iter().filter(|file| !given.contains(file)).collect::<Vec<_>>());
+        }
+    }
+    Ok(given)
+}
+
 /// Whether the baton that a session holds, or one before it on its line, has changes.
 pub(crate) fn has_earlier(tx: &mut Tx<'_>, own: &Session) -> Result<bool, Failure> {
     let Some(held) = &own.baton_id else { return Ok(false) };
@@ -289,24 +247,9 @@ pub(crate) fn after_wrap(
         let is_passed_on = next.changes.as_ref().is_some_and(|own| own.content_hash == stored.content_hash);
         let place = if is_passed_on { ChangesPlace::NextBaton } else { ChangesPlace::WorkingCopy };
         let changes = EarlierChanges::of(stored, place)?;
-        let applied = presence(tx, (&own.project_id, &own.session_id), &stored.content_hash)?;
-        let folder = applied.map_or(AppliedFolder::There, |applied| applied.folder(env, own));
-        let is_here = |folder: &String| env.caller.git_root.as_ref() == Some(folder);
-        let root = own.working_copy.as_ref().map(|copy| &copy.root);
-        found.push(match (place, folder) {
-            (ChangesPlace::WorkingCopy, AppliedFolder::Gone(folder)) => {
-                changes.in_gone_folder((env, own), stored, folder)?
-            }
-            (ChangesPlace::WorkingCopy, AppliedFolder::Moved(folder)) if !is_here(&folder) => {
-                changes.in_moved_folder(stored, &folder)?
-            }
-            (ChangesPlace::WorkingCopy, AppliedFolder::Moved(folder)) => {
-                changes.judged(env, (Some(&folder), own.started_at), stored)?
-            }
-            (ChangesPlace::WorkingCopy, AppliedFolder::There) => {
-                changes.judged(env, (root, own.started_at), stored)?
-            }
-            _ => changes,
+        found.push(match place {
+            ChangesPlace::WorkingCopy => where_applied(tx, (env, own), stored, changes)?,
+            ChangesPlace::NextBaton | ChangesPlace::EarlierBaton => changes,
         });
         of_held = Some(stored.content_hash.clone());
     }

@@ -1,6 +1,7 @@
 //! Changes: what was not committed in the working copy of a baton. They are captured and applied where the working copy is; here
 //! they are kept.
 
+mod applied_place;
 mod applied_state;
 mod attach;
 mod drop;

@@ -7,10 +7,11 @@ use baton_model::delta::{Kind, Row};
 use baton_model::id::short;
 use baton_model::session::Session;
 use baton_model::time::Millis;
-use baton_store::{Failure, Tx, changes, delta};
+use baton_store::{Failure, Tx, changes, delta, project_root};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use crate::displaced::is_root_of;
 use crate::ledger::{Author, append_json};
 use crate::op::Env;
 
@@ -36,36 +37,58 @@ pub(super) struct PresenceRecord {
 
 /// Where a working copy is in which changes were applied.
 pub(super) enum AppliedFolder {
-    /// In its folder, or that cannot be said.
-    There,
+    /// In its folder, which can be looked into.
+    There(String),
     /// In another folder of this machine.
     Moved(String),
     /// Nowhere.
     Gone(String),
+    /// On another machine, or in a folder that cannot be looked into; which one, as far as it was noted.
+    Unseen(Option<String>),
 }
 
 impl PresenceRecord {
     /// Where the working copy of a session is now. A worktree keeps the name under which it was made where it is moved to.
-    pub(super) fn folder(&self, env: &Env<'_>, own: &Session) -> AppliedFolder {
+    pub(super) fn folder(
+        &self,
+        tx: &mut Tx<'_>,
+        env: &Env<'_>,
+        own: &Session,
+    ) -> Result<AppliedFolder, Failure> {
         let (caller, host) = (env.caller, env.host);
-        let is_here = own.location.machine == caller.location.machine;
-        let Some(root) = self.root.as_ref().filter(|_| is_here) else { return AppliedFolder::There };
-        if host.has_folder(root) != Some(false) {
-            return AppliedFolder::There;
+        let last = own.working_copy.as_ref().map(|copy| &copy.root);
+        let Some(root) = self.root.as_ref().or(last) else { return Ok(AppliedFolder::Unseen(None)) };
+        let unseen = AppliedFolder::Unseen(Some(root.clone()));
+        if own.location.machine != caller.location.machine {
+            return Ok(unseen);
         }
         let here = caller.git_root.as_ref().zip(caller.repository.as_ref());
-        let Some((here, repository)) = here else { return AppliedFolder::Gone(root.clone()) };
+        let place = project_root::get(tx, &caller.location.machine, root)?;
+        let is_place = place.as_ref().is_some_and(|place| place.project_id == own.project_id);
+        let is_of_callers = here.zip(place.filter(|_| is_place)).is_some_and(|((_, repository), place)| {
+            is_root_of(&place, repository.id.as_deref(), Some(&repository.common_dir))
+        });
+        match host.has_folder(root) {
+            Some(false) => {}
+            Some(true) if is_place || caller.git_root.as_ref() == Some(root) => {
+                return Ok(AppliedFolder::There(root.clone()));
+            }
+            // A client answers for working copies of its caller's repository, and none of those is there.
+            None if host.client_answers() && is_of_callers && caller.git_root.as_ref() != Some(root) => {}
+            Some(true) | None => return Ok(unseen),
+        }
+        let Some((here, repository)) = here else { return Ok(AppliedFolder::Gone(root.clone())) };
         let is_same = self.repository_id.is_some() && self.repository_id == repository.id;
         if is_same && !repository.is_worktree {
-            return AppliedFolder::Moved(here.clone());
+            return Ok(AppliedFolder::Moved(here.clone()));
         }
         let name = Path::new(root).file_name().and_then(OsStr::to_str);
         let named = name.and_then(|name| host.worktree_named(here, name));
         // One that was made later under the name is another one.
-        match named.filter(|(_, since)| *since <= self.at) {
+        Ok(match named.filter(|(_, since)| *since <= self.at) {
             Some((folder, _)) => AppliedFolder::Moved(folder),
             None => AppliedFolder::Gone(root.clone()),
-        }
+        })
     }
 }
 

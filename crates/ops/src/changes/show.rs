@@ -7,6 +7,7 @@ use baton_store::{Failure, Tx, changes};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::lineage::given_from_here;
 use super::{BatonChanges, find, no_changes_refusal, refuse_others};
 use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
@@ -42,6 +43,9 @@ pub struct ShowOutput {
     /// Whether the caller may drop them.
     #[serde(default)]
     pub is_droppable: bool,
+    /// Files that sessions gave along from the caller's working copy, with this baton or one before it on its line.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub given_here: Vec<String>,
 }
 
 impl Operation for Show {
@@ -72,7 +76,9 @@ impl Operation for Show {
             let identity = resolve::identity(env.caller, None).unwrap_or_default();
             let is_own = refuse_others(env, (&found.baton_id, &found.identity), &identity).is_ok();
             let is_droppable = is_own && env.caller.grant.require(Scope::Write).is_ok();
-            Ok(ShowOutput { project_id: project_id.clone(), changes: found, shared_with, is_droppable })
+            let given_here = given_from_here(tx, env, &project_id, &found.baton_id)?;
+            let project_id = project_id.clone();
+            Ok(ShowOutput { project_id, changes: found, shared_with, is_droppable, given_here })
         })
     }
 }

@@ -19,7 +19,7 @@ use super::mistyped::{placeholder_warning, refuse_mistyped};
 use super::named_repo::require_registered;
 use super::preview::{Preview, preview};
 use super::remarks::{sender_warnings, without_access};
-use super::replacement::{FilledInput, default_key, fill, mark_replaced};
+use super::replacement::{FilledInput, default_key, fill, mark_replaced, settle_replaced};
 use super::steps::{draft, note_tags, task_of};
 use super::{Progress, Row, by_id, record};
 use crate::idempotency::request::{self, Request, Requester};
@@ -71,6 +71,7 @@ impl Operation for Create {
                 Ok(CreateOutput::Preview(Box::new(preview(&planned, identity, warnings))))
             });
         }
+        settle_replaced(store, env, input.replaces.as_deref())?;
         store.write(&[&from, &input.to_project_id], |tx| {
             if let Some(earlier) = request::earlier_answer_of(tx, request.as_ref())? {
                 return Ok(CreateOutput::Made(Box::new(replayed(tx, earlier)?)));

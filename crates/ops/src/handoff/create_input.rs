@@ -29,7 +29,7 @@ pub struct CreateInput {
     /// `critical`, `high`, `normal`, `low`, or 0 to 4.
     #[serde(default)]
     pub priority: Option<Value>,
-    /// Where it comes from: repository, ref, documents.
+    /// Where it comes from; under `docs` paths of documents, whose words go along.
     #[serde(default)]
     pub links: Map<String, Value>,
     /// `owner/repo` of the issue tracker, in place of what the registry says.

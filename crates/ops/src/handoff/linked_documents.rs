@@ -3,6 +3,7 @@
 
 use baton_model::handoff::Handoff;
 use baton_model::id::visible;
+use baton_model::suggest::suggestions;
 use baton_model::tracker::{Warning, WarningKind};
 use baton_store::{Failure, Store, project_root};
 use serde::{Deserialize, Serialize};
@@ -98,12 +99,23 @@ pub(super) fn read(
     let known = |path: &str| earlier.iter().find(|one| one.path == path && one.text.is_some());
     let read = |path: &String| {
         let found = LinkedDocument::read(env, &folders, (path, &mut room));
-        match known(path).filter(|_| found.text.is_none()) {
-            Some(before) => before.clone(),
-            None => found,
-        }
+        // Of a file that cannot be seen from here, why it did not go along before says more.
+        let was_seen = |before: &&LinkedDocument| before.left_out.is_some_and(|why| !is_unseen(why));
+        let before = match found.left_out {
+            Some(why) if is_unseen(why) => {
+                known(path).or_else(|| earlier.iter().filter(was_seen).find(|one| one.path == *path))
+            }
+            Some(_) => known(path),
+            None => None,
+        };
+        before.cloned().unwrap_or(found)
     };
     Ok(paths.iter().map(read).collect())
+}
+
+/// Whether nobody looked at the file.
+fn is_unseen(why: OmissionReason) -> bool {
+    matches!(why, OmissionReason::Elsewhere | OmissionReason::OnServer)
 }
 
 /// The folders in which a sender's documents lie: the caller's, unless that is one of another project, then those of its project.
@@ -133,6 +145,9 @@ fn carried_text(
     path: &str,
     room: &mut usize,
 ) -> Result<(String, usize), OmissionReason> {
+    if folders.is_empty() && !env.host.is_served() {
+        return Err(OmissionReason::Elsewhere);
+    }
     let text = read_in(folders, env.host, path)?;
     if text.len() > MAX_CARRIED_BYTES {
         return Err(OmissionReason::TooLargeToSend);
@@ -144,22 +159,55 @@ fn carried_text(
     Ok((text, secrets))
 }
 
+/// The names that are written in place of that of documents.
+const LIKE_DOCUMENTS: [&str; 8] =
+    ["docs", "doc", "document", "documents", "documentation", "file", "files", "path"];
+
+/// Warns of links of paths under a name that is nearly that of documents: they are plain links, and no file goes along.
+fn mistyped_links(links: &Map<String, Value>) -> Vec<Warning> {
+    let is_path = |value: &Value| value.as_str().is_some_and(|text| !text.contains("://"));
+    let is_mistyped = |name: &str, value: &Value| {
+        name != DOCUMENTS
+            && !suggestions(name, LIKE_DOCUMENTS).is_empty()
+            && match value {
+                Value::Array(values) => values.iter().any(is_path),
+                one => is_path(one),
+            }
+    };
+    let mistyped = links.iter().filter(|(name, value)| is_mistyped(name, value));
+    let warning = |(name, _): (&String, &Value)| {
+        let name = visible(name);
+        let message = format!(
+            "link `{name}` is a plain link, and no file goes along with it: did you mean `{DOCUMENTS}`? `--link {DOCUMENTS}=PATH` (over \
+             MCP and HTTP `links: {{\"{DOCUMENTS}\": [PATH]}}`) sends the document's words"
+        );
+        Warning { kind: WarningKind::LinkMistyped, message }
+    };
+    mistyped.map(warning).collect()
+}
+
 /// What the sender should know: which documents do not arrive, and why.
 pub(super) fn warnings(handoff: &Handoff) -> Vec<Warning> {
-    let documents = HandoffDetails::of(handoff).documents;
+    let HandoffDetails { documents, links, .. } = HandoffDetails::of(handoff);
     let left_out = documents.iter().filter_map(|one| Some((&one.path, one.left_out?)));
     let warning = |(path, why): (&String, OmissionReason)| {
         let fate = match why {
-            OmissionReason::Missing => "if it is a file of the receiver's, the receiver gets that one",
+            OmissionReason::Missing => {
+                "paths begin in the top folder of your working copy; if it is a file of the receiver's, the receiver gets that one"
+            }
             OmissionReason::OnServer | OmissionReason::Elsewhere | OmissionReason::TooLargeToSend => {
                 "the receiver gets its name, and its words only where your working copy is on the same machine"
             }
             _ => "the receiver gets its name alone",
         };
-        let message = format!("document {} does not go along ({}): {fate}", visible(path), why.reason());
+        let reason = match why {
+            OmissionReason::Elsewhere => "its repository is not in the folder of this call",
+            why => why.reason(),
+        };
+        let message = format!("document {} does not go along ({reason}): {fate}", visible(path));
         Warning { kind: WarningKind::DocumentLeftOut, message }
     };
-    left_out.map(warning).collect()
+    left_out.map(warning).chain(mistyped_links(&links)).collect()
 }
 
 /// The documents of a hand-off in few words.

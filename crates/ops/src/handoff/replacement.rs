@@ -1,14 +1,16 @@
 //! A hand-off that is left anew in the place of one that came back: it has all that the other one had and the call does not say anew.
 
-use baton_model::handoff::{Handoff, View};
-use baton_model::id::{BOT, identity_key};
+use baton_model::handoff::{Handoff, State, View};
+use baton_model::id::{BOT, identity_key, short, visible};
 use baton_model::refusal::{Kind, Refusal};
-use baton_store::{Failure, Tx, handoff};
+use baton_store::{Failure, Store, Tx, handoff};
 use serde_json::json;
 
 use super::by_id;
+use super::claimant::as_of_now;
 use super::create_input::{CreateInput, SeedSession};
 use super::details::HandoffDetails;
+use super::expiry::expire_overdue;
 use super::linked_documents::LinkedDocument;
 use super::outdated_news::follow_replacement;
 use crate::op::Env;
@@ -91,15 +93,60 @@ pub(super) fn default_key(handoff_id: &str) -> String {
     format!("handoff-{}", handoff_id.get(start..).unwrap_or(handoff_id))
 }
 
-/// The hand-off that a project sent and that came back.
+/// The hand-off that a project sent and that came back. One whose deadline is over has come back, whoever looks first.
 fn returned(tx: &mut Tx<'_>, env: &Env<'_>, id: &str, from: &str) -> Result<Handoff, Failure> {
-    let known = by_id(tx, &env.caller.grant, id)?;
-    if known.from_project_id == from && known.state.is_returned() {
-        return Ok(known);
+    let stored = by_id(tx, &env.caller.grant, id)?;
+    let known = as_of_now(tx, env, stored.clone())?;
+    if known.from_project_id != from {
+        return Err(not_sent_refusal(&known, id, from).into());
     }
-    let what = format!("hand-off {id} did not come back to project {from}");
-    let hint = "name one that this project sent and that was declined or expired, or leave `replaces` out";
-    Err(Refusal::new(Kind::Conflict, "handoff_state", what, hint).into())
+    if !known.state.is_returned() {
+        return Err(not_returned_refusal(&known).into());
+    }
+    Ok(stored)
+}
+
+/// The sender of a hand-off is another project than the one of the call.
+fn not_sent_refusal(known: &Handoff, id: &str, from: &str) -> Refusal {
+    let what = format!("hand-off {} was not sent by project {from}", visible(id));
+    let hint = format!(
+        "the project of the call is {from}: repeat it in a folder of the project that sent the hand-off, or name that one with `--from` (`from_project_id`)"
+    );
+    Refusal::new(Kind::Conflict, "handoff_state", what, hint).with("handoff_id", known.handoff_id.as_str())
+}
+
+/// It is under way still, or ended otherwise: what can be done instead.
+fn not_returned_refusal(known: &Handoff) -> Refusal {
+    let id = short(&known.handoff_id);
+    let what = format!(
+        "hand-off {id} is {}: only one that was declined or expired is left anew",
+        known.state.as_str()
+    );
+    let hint = match known.state {
+        State::Planned | State::Pending | State::Failed => {
+            format!("`baton handoff retry {id}` goes on with it, `baton handoff cancel {id}` takes it back")
+        }
+        State::Offered | State::Accepted => {
+            format!("`baton handoff cancel {id}` takes it back; then leave another one, without `replaces`")
+        }
+        State::Completed | State::Cancelled | State::Declined | State::Expired => {
+            "leave another one, without `replaces`".to_owned()
+        }
+    };
+    Refusal::new(Kind::Conflict, "handoff_state", what, hint)
+        .with("handoff_id", known.handoff_id.as_str())
+        .with("state", known.state.as_str())
+}
+
+/// Writes down that the hand-off which a call replaces has expired, where nobody did that yet.
+pub(super) fn settle_replaced(
+    store: &mut Store,
+    env: &mut Env<'_>,
+    replaced: Option<&str>,
+) -> Result<(), Failure> {
+    let Some(id) = replaced else { return Ok(()) };
+    let known = store.read(|tx| by_id(tx, &env.caller.grant, id))?;
+    if known.state == State::Offered { expire_overdue(store, env, &known) } else { Ok(()) }
 }
 
 /// Marks a hand-off that came back as seen once it was left anew, whatever project the new one goes to.

@@ -35,7 +35,7 @@ pub(crate) use merged::{
     require_not_merged,
 };
 pub use overview::{Overview, OverviewInput, OverviewOutput, OverviewRow};
-pub use places::{PlaceKind, PlaceRow, Places, PlacesInput, PlacesOutput};
+pub use places::{PlaceKind, PlaceRow, Places, PlacesInput, PlacesOutput, each_once};
 pub use relate::{Relate, RelateInput, RelateOutput, RelatedProject};
 pub use relocate::{RelocateOutput, RemovePlace, RemovePlaceInput, SPLIT_FROM, Split, SplitInput};
 pub use rename::{Rename, RenameInput, RenameOutput};

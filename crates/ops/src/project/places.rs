@@ -118,13 +118,10 @@ impl Operation for Places {
         for place in known.iter().filter(|place| !is_displaced(place)) {
             let row = place_row(&cx.env, place, &sessions);
             let is_gone = row.is_there == Some(false) && place.is_worktree;
-            // A worktree that was moved, and in which a session has started since, is one place.
-            if is_gone && row.sessions.is_empty() && is_listed_elsewhere(&cx.env, place, &known) {
-                continue;
-            }
             let moved_to = if is_gone { new_folder(&cx.env, place, &known, &sessions) } else { None };
             items.push(PlaceRow { moved_to, ..row });
         }
+        each_once(&mut items);
         for (session, is_open) in sessions.unregistered() {
             let Some(copy) = &session.working_copy else { continue };
             let is_listed = |row: &PlaceRow| row.machine == session.location.machine && row.path == copy.root;
@@ -154,7 +151,40 @@ pub(super) fn moved_to(cx: &mut Cx<'_>, place: &ProjectRoot) -> Result<Option<St
         let newest = session::newest(tx, &place.project_id, MAX_SCANNED_SESSIONS)?;
         Ok((project_root::of_project(tx, &place.project_id)?, Sessions { open, newest, left: Vec::new() }))
     })?;
-    Ok(new_folder(&cx.env, place, &known, &sessions))
+    let found = new_folder(&cx.env, place, &known, &sessions);
+    Ok(found.filter(|found| known.iter().all(|place| place.path != *found)))
+}
+
+/// Leaves of a worktree that was moved, once or several times, one row: that of its folder where a session has been in it, else the one of
+/// the folder in which a session was last.
+pub fn each_once(rows: &mut Vec<PlaceRow>) {
+    let places: Vec<(String, String)> =
+        rows.iter().map(|row| (row.machine.clone(), row.path.clone())).collect();
+    rows.retain_mut(|row| {
+        let is_listed = row
+            .moved_to
+            .as_ref()
+            .is_some_and(|to| places.iter().any(|(machine, path)| *machine == row.machine && path == to));
+        if is_listed {
+            row.moved_to = None;
+        }
+        !(is_listed && row.sessions.is_empty())
+    });
+    let moved: Vec<(String, String, Option<i64>)> = rows
+        .iter()
+        .filter_map(|row| {
+            let to = row.moved_to.clone()?;
+            Some((to, row.path.clone(), row.last_heard_at.map(|at| at.0)))
+        })
+        .collect();
+    rows.retain(|row| {
+        let key = |at: Option<i64>, path: &str| (at, path.to_owned());
+        let own = key(row.last_heard_at.map(|at| at.0), &row.path);
+        let is_older = |(to, path, at): &(String, String, Option<i64>)| {
+            row.moved_to.as_ref() == Some(to) && own < key(*at, path)
+        };
+        !row.sessions.is_empty() || !moved.iter().any(is_older)
+    });
 }
 
 /// The sessions that say what is checked out where.
@@ -207,40 +237,52 @@ fn new_folder(env: &Env<'_>, of: &ProjectRoot, known: &[ProjectRoot], sessions: 
         !place.is_worktree && place.machine == of.machine && place.repository_id == of.repository_id
     };
     let main = known.iter().find(is_main)?;
-    let name = Path::new(&of.path).file_name()?.to_str()?;
+    let name = file_name(&of.path)?;
     let common_dir = of.common_dir.as_ref().or(main.common_dir.as_ref())?;
-    if env.host.path_kind(common_dir, &format!("worktrees/{name}")) == Some(PathKind::Nothing) {
-        return None;
-    }
     let last = sessions.last(&of.machine, &of.path);
     let is_it = |folder: &str, since: i64| {
         // One that was made later under the name has the folder of that name.
-        let is_moved = Path::new(folder).file_name().and_then(std::ffi::OsStr::to_str) != Some(name);
-        is_moved || last.is_some_and(|last| since <= last.heartbeat_at)
+        file_name(folder) != Some(name) || last.is_some_and(|last| since <= last.heartbeat_at)
     };
-    let found = match env.host.worktree_named(&main.path, name) {
-        Some((folder, since)) if is_it(&folder, since) => folder,
-        _ => env.host.checkout_of(&main.path, last?.working_copy.as_ref()?.branch.as_ref()?)?,
+    let named = env.host.worktree_named(&main.path, name).filter(|(folder, since)| is_it(folder, *since));
+    let found = match named {
+        Some((folder, _)) => folder,
+        None => {
+            let last = last?;
+            let found = env.host.checkout_of(&main.path, last.working_copy.as_ref()?.branch.as_ref()?)?;
+            let is_known_by_name =
+                env.host.path_kind(common_dir, &format!("worktrees/{name}")) != Some(PathKind::Nothing);
+            let is_it = is_known_by_name || is_moved_again(env, main, last, (&found, sessions));
+            is_it.then_some(found)?
+        }
     };
-    known.iter().all(|place| place.path != found).then_some(found)
+    (found != of.path).then_some(found)
 }
 
-/// Whether the worktree of a place whose folder is gone lies in another folder that is known, too: git keeps the name under which it was
-/// made. One that was made under the same name elsewhere, after another was removed, is another place.
-fn is_listed_elsewhere(env: &Env<'_>, of: &ProjectRoot, known: &[ProjectRoot]) -> bool {
-    let is_main = |place: &&ProjectRoot| {
-        !place.is_worktree && place.machine == of.machine && place.repository_id == of.repository_id
+fn file_name(path: &str) -> Option<&str> {
+    Path::new(path).file_name()?.to_str()
+}
+
+/// Whether the worktree that has the branch of a session now is the one in which the session was, under the name of a folder before that:
+/// it was not made after that session, and was no other place while the session was in its own.
+fn is_moved_again(
+    env: &Env<'_>,
+    main: &ProjectRoot,
+    last: &Session,
+    (found, sessions): (&str, &Sessions),
+) -> bool {
+    let made_there = file_name(found)
+        .and_then(|name| env.host.worktree_named(&main.path, name))
+        .filter(|(folder, _)| folder == found);
+    let branch = |session: &Session| session.working_copy.as_ref().and_then(|copy| copy.branch.clone());
+    let was_other = |session: &Session| {
+        is_in(session, &last.location.machine, found)
+            && session.started_at <= last.heartbeat_at
+            && branch(session) != branch(last)
     };
-    let name = Path::new(&of.path).file_name();
-    let found = known
-        .iter()
-        .find(is_main)
-        .zip(name.and_then(std::ffi::OsStr::to_str))
-        .and_then(|(main, name)| env.host.worktree_named(&main.path, name));
-    found.is_some_and(|(folder, _)| {
-        Path::new(&folder).file_name() != name
-            && known.iter().any(|place| place.machine == of.machine && place.path == folder)
-    })
+    found != main.path
+        && made_there.is_none_or(|(_, since)| since <= last.heartbeat_at)
+        && !sessions.newest.iter().any(was_other)
 }
 
 fn place_row(env: &Env<'_>, place: &ProjectRoot, sessions: &Sessions) -> PlaceRow {
@@ -264,8 +306,9 @@ fn row(env: &Env<'_>, (machine, path): (&str, &str), kind: PlaceKind, sessions: 
     let own: Vec<&Session> = sessions.open.iter().filter(|one| is_in(one, machine, path)).collect();
     let around = if is_this_machine { env.host.repository(path) } else { None };
     let now = around.filter(|(root, _)| root == path).map(|(_, repository)| repository);
-    // Of a folder here that is gone, only who is at work in it says what it had.
-    let last = match is_this_machine {
+    let is_there = if is_this_machine { env.host.has_folder(path) } else { None };
+    // Of a folder here that is gone, only who is at work in it says what it had; of one that cannot be seen, who was there last.
+    let last = match is_there.is_some() {
         true => own.last().and_then(|session| session.working_copy.as_ref()),
         false => sessions.last_copy(machine, path),
     };
@@ -281,7 +324,7 @@ fn row(env: &Env<'_>, (machine, path): (&str, &str), kind: PlaceKind, sessions: 
         is_this_machine,
         moved_to: None,
         holds_other: false,
-        is_there: if is_this_machine { env.host.has_folder(path) } else { None },
+        is_there,
         branch,
         commit,
         last_heard_at: sessions.last(machine, path).map(|session| Timestamp(session.heartbeat_at)),

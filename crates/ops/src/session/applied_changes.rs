@@ -14,7 +14,11 @@ pub(super) fn name_applied(cx: &mut Cx<'_>, bundle: &mut PickupOutput) -> Result
     name_at_location(cx, bundle, &applied)?;
     for one in &applied {
         let is_named = bundle.earlier_changes.iter().any(|known| known.baton_id == one.changes.baton_id);
-        let gone = if is_named { None } else { one.left_nowhere(&cx.env, &bundle.lineage) };
+        let Cx { store, env } = &mut *cx;
+        let gone = match is_named {
+            true => None,
+            false => store.read(|tx| one.left_nowhere(tx, env, &bundle.lineage))?,
+        };
         if let Some(earlier) = gone {
             bundle.instruction =
                 format!("Also applied before: {}. {}", earlier.message, bundle.instruction).into();

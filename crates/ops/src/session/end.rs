@@ -97,7 +97,7 @@ impl Operation for End {
                 release(tx, env, &mut own, &by)?;
                 let accepted = handoff::accepted(tx, &project_id)?;
                 let mut reminders = accepted_handoffs::when_ended(&accepted, &own, forced);
-                reminders.extend(ended_remark(tx, &own)?);
+                reminders.extend(ended_remark(tx, env, &own)?);
                 if forced {
                     notify(tx, env, &own, &identity, input.reason())?;
                 }

@@ -3,17 +3,15 @@
 use std::collections::BTreeSet;
 
 use baton_model::accounting::{Remark, RemarkKind};
-use baton_model::delta::Kind;
 use baton_model::id::{caller_name, identity_key, short, visible};
 use baton_model::packet_from_ledger::is_left_unwrapped;
 use baton_model::session::{Release, ReleaseReason, Session};
 use baton_model::time::Millis;
-use baton_store::{Failure, Tx, baton, delta, session};
+use baton_store::{Failure, Tx, baton, session};
 
+use super::brought_work::{BroughtWork, is_in_results, left_by, recovered_by};
 use super::pickup::PickupResult;
-use super::recovery::{
-    BRIEF, FULL, Recovered, holders, is_in_results, left_by, recoverable_among, recovered_by, saved_by,
-};
+use super::recovery::{BRIEF, Recovered, holders, recoverable_among, saved_by};
 use crate::card::Card;
 use crate::op::Env;
 use crate::ownership::is_at_work;
@@ -97,6 +95,7 @@ pub(super) fn inherited_remark(tx: &mut Tx<'_>, own: &Session) -> Result<Option<
 /// The question of these remarks that depends on no other answer.
 pub(super) fn prefetch_left(tx: &mut Tx<'_>, project_id: &str, now: Millis) {
     drop(session::newest(tx, project_id, BRIEF.looked_at));
+    BroughtWork::prefetch(tx, project_id);
     drop(ended_unwrapped(tx, project_id, now));
 }
 
@@ -130,8 +129,8 @@ fn left_among(
     Ok(from_session_remark(&abandoned_among(tx, env, newest, but)?))
 }
 
-/// The sessions that were abandoned, or ended, with work that no pickup has brought, the newest first. What others wrapped since, and what
-/// waits from others, has nothing to do with it.
+/// The sessions that were abandoned, or ended, with work that goes on with nobody, the newest first: no pickup has brought it, or whoever
+/// did left nothing. What others wrapped since, and what waits from others, has nothing to do with it.
 fn abandoned_among(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
@@ -139,15 +138,17 @@ fn abandoned_among(
     but: &[&str],
 ) -> Result<Vec<Session>, Failure> {
     let ended = ended_unwrapped(tx, project_id, env.now)?;
+    let brought = BroughtWork::read(tx, env, project_id, None)?;
     let abandoned =
         newest.iter().enumerate().filter(|(at, session)| is_abandoned(env, session, &newest[..*at]));
     let mut found: Vec<Session> = abandoned.map(|(_, session)| session.clone()).chain(ended).collect();
-    found.retain(|session| !but.contains(&session.session_id.as_str()));
-    if found.is_empty() {
-        return Ok(found);
+    found.retain(|session| !brought.is_carried(&session.session_id));
+    for id in brought.dropped() {
+        if !found.iter().any(|known| known.session_id == *id) {
+            found.extend(dropped(tx, env, project_id, id)?);
+        }
     }
-    let brought = recovered_by(&delta::newest_of_kind(tx, project_id, Kind::Pickup, FULL.looked_at)?);
-    found.retain(|session| !brought.contains(&session.session_id));
+    found.retain(|session| !but.contains(&session.session_id.as_str()));
     let mut left = Vec::new();
     for session in found {
         if !is_in_results(tx, &session)? {
@@ -158,16 +159,36 @@ fn abandoned_among(
     Ok(left)
 }
 
+/// A session whose work was brought and left again, unless that is long ago or its own agent has wrapped since.
+fn dropped(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str, id: &str) -> Result<Option<Session>, Failure> {
+    let Some(session) = session::get(tx, project_id, id)? else { return Ok(None) };
+    let end = session.release.as_ref().map_or(session.heartbeat_at, |release| release.at);
+    let is_over = end < env.now.saturating_sub(NAMED_FOR)
+        || session.baton_id.is_some()
+        || session::has_wrapped_since(tx, &session, end)?;
+    Ok(Some(session).filter(|_| !is_over))
+}
+
 fn is_among(sessions: &[Session], one: &Session) -> bool {
     sessions.iter().any(|known| known.session_id == one.session_id)
 }
 
-/// Says to whom ends a session what that one saved and no baton carries.
-pub(super) fn ended_remark(tx: &mut Tx<'_>, own: &Session) -> Result<Option<Remark>, Failure> {
-    if own.baton_id.is_some() || is_in_results(tx, own)? {
-        return Ok(None);
+/// Says to whom ends a session what that one saved and no baton carries, and what it had brought of others and leaves again.
+pub(super) fn ended_remark(tx: &mut Tx<'_>, env: &Env<'_>, own: &Session) -> Result<Option<Remark>, Failure> {
+    let mut left = Vec::new();
+    if own.baton_id.is_none() && !is_in_results(tx, own)? {
+        left.extend(saved_by(tx, own)?);
     }
-    Ok(from_session_remark(&saved_by(tx, own)?))
+    let before = recovered_by(&left_by(tx, own)?);
+    if !before.is_empty() {
+        let brought = BroughtWork::read(tx, env, &own.project_id, None)?;
+        for id in brought.dropped().filter(|id| before.contains(id)) {
+            if let Some(session) = dropped(tx, env, &own.project_id, id)? {
+                left.extend(saved_by(tx, &session)?);
+            }
+        }
+    }
+    Ok(from_session_remark(&left))
 }
 
 /// Names these sessions, each with the command that brings its work alone.

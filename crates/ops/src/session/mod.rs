@@ -3,6 +3,7 @@
 mod accepted_handoffs;
 mod activity;
 mod applied_changes;
+mod brought_work;
 mod bundle_view;
 mod checkpoint;
 mod commit_origin;

@@ -4,14 +4,11 @@
 use serde::{Deserialize, Serialize};
 
 use super::received_check::{Check, CheckKind, check};
-use crate::document::{MAX_TOTAL_BYTES, OmissionReason};
+use crate::document::{DocumentPath, MAX_TOTAL_BYTES, OmissionReason};
 use crate::handoff::LinkedDocument;
 use crate::handoff::details::HandoffDetails;
 use crate::handoff::linked_documents::paths;
 use crate::op::Host;
-
-/// The document in which a repository says what it is.
-const OWN_DOCUMENT: &str = "docs/PROJECT.md";
 
 /// Whose file a document is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -174,7 +171,7 @@ fn find(
 pub(crate) fn read_in(folders: &[String], host: &dyn Host, path: &str) -> Result<String, OmissionReason> {
     let mut why = None::<OmissionReason>;
     for folder in folders {
-        match host.document(folder, path) {
+        match host.document(folder, DocumentPath::Named(path)) {
             Ok(text) => return Ok(text),
             Err(omission) => why = Some(why.map_or(omission, |before| before.or_more(omission))),
         }
@@ -185,8 +182,8 @@ pub(crate) fn read_in(folders: &[String], host: &dyn Host, path: &str) -> Result
 
 /// The document in which the receiver's repository says what it is.
 pub(super) fn own_document(folders: &DocumentFolders, host: &dyn Host) -> Option<Document> {
-    let text = read_in(&folders.own, host, OWN_DOCUMENT).ok()?;
-    Some(document(OWN_DOCUMENT, text, DocumentOwner::Receiver))
+    let text = folders.own.iter().find_map(|folder| host.document(folder, DocumentPath::Own).ok())?;
+    Some(document(DocumentPath::Own.path(), text, DocumentOwner::Receiver))
 }
 
 fn document(path: &str, text: String, owner: DocumentOwner) -> Document {

@@ -11,12 +11,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::accepted_handoffs::pass_on;
+use super::brought_work::name_recovered;
 use super::bundle_view::PickupOutput;
 use super::pickup_again::repeat_answer;
 use super::pickup_bundle;
 use super::pickup_decide::{decide, with_verb};
 use super::prior_changes::{UncommittedFiles, UncommittedMarks, note_beginning};
-use super::recovery::{name_recovered, recoverable, saved_by};
+use super::recovery::{brought_with, recoverable};
 use super::{
     RegistrationOutcome, Releaser, SessionRegistration, notify, release, replace, resume_registered,
     update_baton, working_copy,
@@ -251,7 +252,7 @@ pub(super) fn pick(
     release_yielding(tx, env, &ousted, &own, input.why.as_deref())?;
     let recovered = match (&decision.baton, &decision.session_to_recover) {
         (None, None) => recoverable(tx, env, project_id, (Some(&own.session_id), input.full))?.0,
-        (None, Some(named)) => saved_by(tx, named)?,
+        (None, Some(named)) => brought_with(tx, env, named, Some(&own.session_id))?,
         (Some(_), _) => Vec::new(),
     };
     for silent in &recovered {

@@ -13,13 +13,14 @@ use baton_store::{Failure, Store, Tx, baton, handoff, session, state};
 use serde_json::json;
 
 use super::accepted_handoffs;
+use super::brought_work::name_recovered;
 use super::bundle_view::PickupOutput;
 use super::pickup::{Pickup, PickupInput, PickupResult, keep, preempt};
 use super::pickup_bundle;
 use super::pickup_session::own_session;
 use super::prior_changes::{UncommittedFiles, UncommittedMarks, note_beginning};
 use super::received_handoff::{facts, received_handoff};
-use super::recovery::{name_recovered, recoverable, saved_by};
+use super::recovery::{brought_with, recoverable};
 use super::{RegistrationOutcome, replace, working_copy};
 use crate::handoff::acceptor::is_acceptor;
 use crate::handoff::claimant::{each_as_of_now, require_unheld};
@@ -178,7 +179,10 @@ fn take(
             crate::handoff::begin_task(tx, env, &handoff, &own.identity)?;
         }
         claim(tx, env, &handoff, &own)?;
-        let brought = abandoned.as_ref().map(|before| saved_by(tx, before)).transpose()?.unwrap_or_default();
+        let brought = match &abandoned {
+            Some(before) => brought_with(tx, env, before, Some(&own.session_id))?,
+            None => Vec::new(),
+        };
         picked.pickup_delta_id = Some(note_pickup(tx, env, marks, (&handoff, &own, &brought))?);
     }
     keep(tx, env, request.as_ref(), &project_id, &mut picked)?;

@@ -13,8 +13,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::brought_work::{left_by, recovered_by};
 use super::checkpoint::task_key;
-use super::recovery::{holders, left_by, recovered_by};
+use super::recovery::holders;
 use super::{Address, Releaser, leave, notify, release, spend};
 use crate::changes::{EarlierChanges, after_wrap};
 use crate::force_request::require_holder;

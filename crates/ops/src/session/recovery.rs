@@ -3,15 +3,14 @@
 use std::borrow::Cow;
 
 use baton_model::delta::{Delta, Kind, Row};
-use baton_model::handoff::State;
-use baton_model::id::identity_key;
 use baton_model::packet::ValidatedPacket;
 use baton_model::packet_from_ledger::is_left_unwrapped;
-use baton_model::session::{ReleaseReason, Session};
-use baton_store::{Failure, Tx, baton, conversation, delta, handoff, session, task};
+use baton_model::session::Session;
+use baton_store::{Failure, Tx, baton, conversation, delta, session};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::brought_work::{BroughtWork, is_in_results, left_by, recovered_by};
 use super::entrusted::sessions_of;
 use super::late_words::late_packets;
 use super::pickup::PickupResult;
@@ -88,7 +87,7 @@ pub(super) fn recovered(
         (Some(baton_id), Some(last)) => (holders(tx, (project_id, baton_id), last)?, false),
         (Some(_), None) => return Ok(None),
         (None, Some(named)) => match session::get(tx, project_id, named)? {
-            Some(named) => (saved_by(tx, &named)?, false),
+            Some(named) => (brought_with(tx, env, &named, picked.session_id.as_deref())?, false),
             None => return Ok(None),
         },
         (None, None) => recoverable(tx, env, project_id, (picked.session_id.as_deref(), full))?,
@@ -134,8 +133,8 @@ pub(super) fn recoverable_among(
 ) -> Result<(Vec<Session>, bool), Failure> {
     let mut sessions = unwrapped(tx, env, newest, own, limits)?;
     if let Some(first) = sessions.first() {
-        let carried_on = carried_on(tx, env, &first.project_id, own)?;
-        sessions.retain(|session| !carried_on.contains(&session.session_id));
+        let brought = BroughtWork::read(tx, env, &first.project_id, own)?;
+        sessions.retain(|session| !brought.is_carried(&session.session_id));
     }
     let has_more = sessions.len() > limits.sessions;
     if has_more {
@@ -144,37 +143,26 @@ pub(super) fn recoverable_among(
     Ok((sessions, has_more))
 }
 
-/// The sessions whose work another one brought without a baton and is at work on now, or brought with a hand-off that is completed.
-fn carried_on(
+/// The sessions whose work a pickup brings that names one of them, oldest first: what that one had brought of others and left nowhere is
+/// brought with it.
+pub(super) fn brought_with(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
-    project_id: &str,
+    named: &Session,
     own: Option<&str>,
-) -> Result<Vec<String>, Failure> {
+) -> Result<Vec<Session>, Failure> {
     let mut found = Vec::new();
-    for pickup in delta::newest_of_kind(tx, project_id, Kind::Pickup, FULL.looked_at)? {
-        let picker = pickup.session_id.clone().filter(|id| Some(id.as_str()) != own);
-        let for_handoff = handoff_of(&pickup);
-        let (Some(picker), brought) = (picker, recovered_by(&[pickup])) else { continue };
-        if brought.is_empty() {
-            continue;
-        }
-        let is_live = |by: Session| by.is_open() && is_at_work(env, &by);
-        let is_completed = match &for_handoff {
-            Some(id) => handoff::get(tx, id)?.is_some_and(|of| of.state == State::Completed),
-            None => false,
-        };
-        if is_completed || session::get(tx, project_id, &picker)?.is_some_and(is_live) {
-            found.extend(brought);
+    let before = recovered_by(&left_by(tx, named)?);
+    if !before.is_empty() {
+        let brought = BroughtWork::read(tx, env, &named.project_id, own)?;
+        for id in before.iter().filter(|id| !brought.is_carried(id) && **id != named.session_id) {
+            if let Some(before) = session::get(tx, &named.project_id, id)? {
+                found.extend(saved_by(tx, &before)?);
+            }
         }
     }
+    found.extend(saved_by(tx, named)?);
     Ok(found)
-}
-
-/// The hand-off with which a pickup took over what its acceptor had saved.
-fn handoff_of(pickup: &Delta) -> Option<String> {
-    let body = serde_json::from_str::<Value>(&pickup.body).ok()?;
-    Some(body.get("handoff_id")?.as_str()?.to_owned())
 }
 
 /// The session that a pickup names, where it saved or said something that no baton carries.
@@ -213,29 +201,6 @@ fn carried_at(tx: &mut Tx<'_>, session: &Session) -> Result<Option<i64>, Failure
     Ok(is_in.then_some(wrap.seq))
 }
 
-/// Whether a session that its agent ended saved nothing after it was done with a task that is closed with success: what it saved before
-/// went into that result.
-pub(super) fn is_in_results(tx: &mut Tx<'_>, session: &Session) -> Result<bool, Failure> {
-    let is_own_end = session.release.as_ref().is_some_and(|end| {
-        end.reason == ReleaseReason::Ended && identity_key(&end.by) == identity_key(&session.identity)
-    });
-    if !is_own_end {
-        return Ok(false);
-    }
-    let deltas = left_by(tx, session)?;
-    let last_saved = deltas.iter().rposition(|delta| is_left_unwrapped(std::slice::from_ref(delta)));
-    let since = last_saved.and_then(|at| deltas.get(at..)).unwrap_or_default();
-    for delta in since.iter().filter(|delta| delta.kind == Kind::Other) {
-        let body: Value = serde_json::from_str(&delta.body).unwrap_or_default();
-        let Some(id) = body.get("task_id").and_then(Value::as_str) else { continue };
-        let found = task::get(tx, &session.project_id, id)?;
-        if found.is_some_and(|found| found.status == "closed" && found.result.as_deref() == Some("pass")) {
-            return Ok(true);
-        }
-    }
-    Ok(false)
-}
-
 /// Whether a checkpoint was made of a conversation that left a baton since.
 fn is_in_later_baton(tx: &mut Tx<'_>, delta: &Delta) -> Result<bool, Failure> {
     if delta.kind != Kind::Checkpoint {
@@ -251,28 +216,6 @@ fn is_in_later_baton(tx: &mut Tx<'_>, delta: &Delta) -> Result<bool, Failure> {
     };
     let Some(left) = known.and_then(|known| known.baton_id) else { return Ok(false) };
     Ok(baton::get(tx, &delta.project_id, &left)?.is_some_and(|left| left.seq > delta.seq))
-}
-
-/// The field of a pickup that names the sessions whose work it brought although no baton waited.
-const RECOVERED: &str = "recovered_sessions";
-
-/// The body of a pickup with the sessions whose work it brings without a baton.
-pub(super) fn name_recovered(mut body: Value, sessions: &[Session]) -> Value {
-    if !sessions.is_empty() {
-        body[RECOVERED] = sessions.iter().map(|session| session.session_id.as_str()).collect();
-    }
-    body
-}
-
-/// The sessions whose work the pickups among these entries brought without a baton.
-pub(super) fn recovered_by(deltas: &[Delta]) -> Vec<String> {
-    let pickups = deltas.iter().filter(|delta| delta.kind == Kind::Pickup);
-    let bodies = pickups.filter_map(|pickup| serde_json::from_str::<Value>(&pickup.body).ok());
-    let named = bodies.flat_map(|mut body| match body[RECOVERED].take() {
-        Value::Array(ids) => ids,
-        _ => Vec::new(),
-    });
-    named.filter_map(|id| id.as_str().map(str::to_owned)).collect()
 }
 
 /// The sessions of a project which saved or said something and left no baton, oldest first: since the last wrap those that are over or
@@ -341,11 +284,4 @@ pub(super) fn holders(
     }
     holders.reverse();
     Ok(holders)
-}
-
-/// What a session wrote, but for its release. A session that wraps is over, so a holder has handed nothing of it on before.
-pub(super) fn left_by(tx: &mut Tx<'_>, holder: &Session) -> Result<Vec<Delta>, Failure> {
-    let mut deltas = delta::of_session(tx, &holder.project_id, &holder.session_id)?;
-    deltas.retain(|delta| delta.kind != Kind::Release);
-    Ok(deltas)
 }

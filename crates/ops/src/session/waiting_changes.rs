@@ -3,6 +3,7 @@
 use baton_model::changes::{LeftOut, UnfinishedOperation};
 use baton_model::id::visible;
 use baton_model::printable::sentence;
+use baton_model::shell::shell_word;
 use baton_store::{Failure, Tx, session};
 use serde::{Deserialize, Serialize};
 
@@ -51,6 +52,9 @@ pub struct WaitingChanges {
     /// What to do; nothing where they were applied, or where the failure says it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub advice: Option<String>,
+    /// The name that each command has to be given under, where the caller gave it to this one.
+    #[serde(skip)]
+    applicant: Option<String>,
 }
 
 /// What became of changes in a working copy.
@@ -88,6 +92,7 @@ impl WaitingChanges {
             is_here: false,
             is_changed_here: false,
             held,
+            applicant: None,
         }
     }
 
@@ -142,7 +147,8 @@ impl WaitingChanges {
             let sentence = one.sentence();
             format!(" Where they were made, {sentence}.")
         });
-        self.fate() + &begun.collect::<String>()
+        let sentence = self.fate() + &begun.collect::<String>();
+        self.applicant.as_deref().map_or(sentence.clone(), |name| with_name(&sentence, name))
     }
 
     /// That they stand on another commit than they were made on, and on which.
@@ -208,6 +214,35 @@ impl PickupOutput {
         self.instruction = format!("{} {rest}", changes.sentence()).into();
         self.changes = Some(changes);
     }
+
+    /// Has each command that is named say the name under which the caller acts: one that has it from an option has to give it every time.
+    pub fn name_applicant(&mut self, name: &str) {
+        self.instruction = with_name(&self.instruction, name).into();
+        for earlier in &mut self.earlier_changes {
+            earlier.message = with_name(&earlier.message, name);
+        }
+        if let Some(location) = &mut self.location {
+            location.advice = location.advice.as_deref().map(|advice| with_name(advice, name));
+        }
+        if let Some(changes) = &mut self.changes {
+            changes.advice = changes.advice.as_deref().map(|advice| with_name(advice, name));
+            changes.applicant = Some(name.to_owned());
+        }
+    }
+}
+
+/// Commands whose answer depends on who gives them.
+const NAMED_COMMANDS: [&str; 2] = ["baton changes apply", "baton pickup"];
+
+/// A text of ours with a name in each of its commands that act under one.
+fn with_name(text: &str, name: &str) -> String {
+    let named = |(at, part): (usize, &str)| {
+        let is_command = at % 2 == 1
+            && NAMED_COMMANDS.iter().any(|command| part.starts_with(command))
+            && !part.contains(" --as ");
+        if is_command { format!("{part} --as {}", shell_word(name)) } else { part.to_owned() }
+    };
+    text.split('`').enumerate().map(named).collect::<Vec<_>>().join("`")
 }
 
 /// Says of changes that were made where the caller stands whether they are there, by what the files hold: others of the same names may

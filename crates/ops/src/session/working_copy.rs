@@ -46,6 +46,11 @@ pub(crate) fn refresh(tx: &mut Tx<'_>, env: &Env<'_>, own: &mut Session) -> Resu
     if now.is_none() || now == own.working_copy || env.caller.location.machine != own.location.machine {
         return Ok(());
     }
+    if let (Some(before), Some(now)) = (&own.working_copy, &now)
+        && is_no_place(tx, env, &own.project_id, (before, now))?
+    {
+        return Ok(());
+    }
     let before = std::mem::replace(&mut own.working_copy, now);
     session::set_copy(tx, own)?;
     let (head, root) = (before.as_ref().and_then(|copy| copy.commit.clone()), env.caller.git_root.as_deref());
@@ -57,6 +62,27 @@ pub(crate) fn refresh(tx: &mut Tx<'_>, env: &Env<'_>, own: &mut Session) -> Resu
         note_commits(tx, env, own, (root, head))?;
     }
     note_root(tx, env, &own.project_id)
+}
+
+/// Whether a command of a session was only given from somewhere else: outside of any working copy while the session works in one, or in
+/// one of another project. The work stays where it was.
+fn is_no_place(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    project_id: &str,
+    (before, now): (&WorkingCopy, &WorkingCopy),
+) -> Result<bool, Failure> {
+    if before.root == now.root {
+        return Ok(false);
+    }
+    let here = CallerLocation::of(env.caller);
+    let was_in_git = before.branch.is_some() || before.commit.is_some();
+    let Some(repository) = here.repository else { return Ok(was_in_git && here.git_root.is_none()) };
+    let id = repository.id.as_deref();
+    let mut known = project_root::of_repository(tx, here.machine, &repository.common_dir, id)?;
+    known.extend(project_root::get(tx, here.machine, &now.root)?);
+    known.retain(|place| place.machine == here.machine);
+    Ok(!known.is_empty() && known.iter().all(|place| place.project_id != project_id))
 }
 
 /// Notes the commits that were made in a working copy since the session began, and since `head` was checked out there.

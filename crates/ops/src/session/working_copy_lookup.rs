@@ -58,10 +58,10 @@ fn find_renamed(
     left_at: Millis,
     copy: &WorkingCopy,
 ) -> Result<Option<String>, Failure> {
-    let host = cx.env.host;
-    if !copy.is_worktree || host.has_folder(&copy.root) != Some(false) {
+    if !copy.is_worktree || has_folder(cx, project_id, &copy.root)? != Some(false) {
         return Ok(None);
     }
+    let host = cx.env.host;
     let name = Path::new(&copy.root).file_name().and_then(OsStr::to_str);
     let mut places = cx.store.read(|tx| Ok(project_root::of_project(tx, project_id)?))?;
     places.retain(|place| place.machine == cx.env.caller.location.machine);
@@ -70,14 +70,28 @@ fn find_renamed(
     Ok(found.filter(|(_, since)| *since <= left_at).map(|(folder, _)| folder))
 }
 
+/// Whether the folder of a working copy is there; nothing where that cannot be seen. A client tells a server of the working copies of its
+/// caller's repository alone: one that the ledger knows as such, and of which the client says nothing, is not there.
+fn has_folder(cx: &mut Cx<'_>, project_id: &str, root: &str) -> Result<Option<bool>, Failure> {
+    let (caller, host) = (cx.env.caller, cx.env.host);
+    let known = host.has_folder(root);
+    let is_unsaid = known.is_none() && host.client_answers() && caller.git_root.as_deref() != Some(root);
+    let Some(own) = caller.repository.as_ref().filter(|_| is_unsaid) else { return Ok(known) };
+    let place = cx.store.read(|tx| Ok(project_root::get(tx, &caller.location.machine, root)?))?;
+    let is_of_callers = place.is_some_and(|place| {
+        place.project_id == project_id && is_root_of(&place, own.id.as_deref(), Some(&own.common_dir))
+    });
+    Ok(is_of_callers.then_some(false))
+}
+
 fn look_up_in_place(
     cx: &mut Cx<'_>,
     project_id: &str,
     repository_id: Option<&str>,
     copy: &mut WorkingCopy,
 ) -> Result<PlaceNow, Failure> {
+    let is_there = has_folder(cx, project_id, &copy.root)?;
     let (host, machine) = (cx.env.host, &cx.env.caller.location.machine);
-    let is_there = host.has_folder(&copy.root);
     // No other folder is looked into than one of the project.
     let owner = match is_there {
         Some(true) => caller_project::of_folder(cx.store, &cx.env, copy.root.as_ref())?,

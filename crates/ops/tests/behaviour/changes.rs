@@ -264,7 +264,7 @@ on_every_backend! {
         let left = w.ok(&ben, "session_wrap", json!({ "summary": "applied" }));
         assert_eq!(left["earlier_changes"][0]["place"], "working_copy");
         let message = text(&left["earlier_changes"][0], "message");
-        assert!(message.contains("applied already where the session worked, and left there"), "{message}");
+        assert!(message.contains("applied where the session worked; what became of them there cannot be seen"), "{message}");
         assert!(message.contains(&format!("baton changes show {first}")), "{message}");
         let picked = w.pickup(&agent("Lola"));
         assert_eq!((picked.get("changes"), picked.get("earlier_changes")), (None, None));

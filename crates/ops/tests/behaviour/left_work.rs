@@ -79,6 +79,66 @@ on_every_backend! {
         }
     }
 
+    fn what_a_picker_brought_who_left_nothing_is_named_again(w) {
+        for by in [None, Some("Ops")] {
+            w.leave_baton(&agent("Anna"), "half of it");
+            let ended = saved_and_ended(w, by);
+            let named = from_session(&ended);
+            let from = json!({ "from_session": ended["session_id"] });
+            let picker = agent("Pat").process("pat");
+            assert!(w.ok(&picker, "hd_exec", from.clone())["recovered"].to_string().contains("the lexer works"));
+            assert!(!reminders(w).contains("Worker left"), "Pat is at work on it");
+            w.advance(1_000);
+            let over = w.end(&picker);
+            assert!(over["reminders"].to_string().contains(&named), "Pat is told: {over:#}");
+            assert!(reminders(w).contains(&named), "a baton waits: {}", reminders(w));
+            w.pickup(&agent("Ben"));
+            w.advance(1_000);
+            w.ok(&agent("Ben"), "session_wrap", json!({ "summary": "t", "done": true }));
+            assert!(reminders(w).contains(&named), "another agent is done");
+            let killed = agent("Kim").process(if by.is_some() { "kim-2" } else { "kim-1" });
+            w.ok(&killed, "hd_exec", from.clone());
+            assert!(!reminders(w).contains("Worker left"), "Kim is at work on it");
+            w.kill(&killed);
+            assert!(reminders(w).contains("Worker left work"), "Kim is gone: {}", reminders(w));
+            w.ok(&agent("Cid"), "hd_exec", from);
+            w.advance(1_000);
+            w.ok(&agent("Cid"), "session_wrap", json!({ "summary": "t", "done": true }));
+            assert!(!reminders(w).contains("Worker left"), "Cid has wrapped: {}", reminders(w));
+        }
+    }
+
+    fn what_a_picker_brought_is_brought_with_what_it_saved_itself(w) {
+        let id = text(&saved_and_ended(w, None), "session_id");
+        w.leave_baton(&agent("Anna"), "half of it");
+        let picker = agent("Pat").process("pat");
+        w.ok(&picker, "hd_exec", json!({ "from_session": id }));
+        w.checkpoint(&picker, "the parser works, too");
+        let over = w.end(&picker);
+        let pats = text(&over, "session_id");
+        assert!(reminders(w).contains("Worker left work") && reminders(w).contains("Pat left work"), "{}", reminders(w));
+        let taken = w.ok(&agent("Cid"), "hd_exec", json!({ "from_session": pats }));
+        let words = taken["recovered"].to_string();
+        assert!(words.contains("the lexer works") && words.contains("the parser works, too"), "{taken:#}");
+        assert!(!reminders(w).contains("left work"), "Cid has both: {}", reminders(w));
+        w.advance(1_000);
+        w.ok(&agent("Cid"), "session_wrap", json!({ "summary": "t", "done": true }));
+        assert!(!reminders(w).contains("left work"), "{}", reminders(w));
+    }
+
+    fn what_a_picker_brought_goes_on_with_the_session_that_came_in_its_place(w) {
+        let id = text(&saved_and_ended(w, None), "session_id");
+        w.leave_baton(&agent("Anna"), "half of it");
+        let first = agent("Pat").process("pat-1");
+        w.ok(&first, "hd_exec", json!({ "from_session": id }));
+        w.kill(&first);
+        w.start(&agent("Pat").process("pat-2"));
+        assert!(!reminders(w).contains("Worker left"), "Pat is back: {}", reminders(w));
+        w.advance(1_000);
+        w.end(&agent("Pat").process("pat-2"));
+        assert!(reminders(w).contains("Worker left"), "{}", reminders(w));
+    }
+
     fn a_note_or_a_decision_of_an_ended_session_is_named_like_a_checkpoint(w) {
         for (kind, text_of) in [("note", "the lexer needs a table"), ("decision", "the lexer goes by a table")] {
             w.advance(1_000);

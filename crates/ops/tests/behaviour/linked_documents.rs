@@ -86,6 +86,21 @@ on_every_backend! {
         assert!(served["warnings"].to_string().contains("a server reads no documents"), "{served:#}");
     }
 
+    fn who_links_a_document_under_nearly_the_right_name_is_told_so(w) {
+        set_up(w);
+        for name in ["documents", "document", "doc", "Docs", "file"] {
+            for dry_run in [true, false] {
+                let made = create(w, &json!({ "links": { name: "spec/own.md" }, "dry_run": dry_run }));
+                let warning = made["warnings"].as_array().expect("a list").iter().find(|one| one["kind"] == "link_mistyped");
+                let message = text(warning.unwrap_or_else(|| panic!("{name}: {made:#}")), "message");
+                assert!(message.contains(&format!("`{name}`")) && message.contains("docs=PATH"), "{message}");
+            }
+        }
+        let links = json!({ "docs": "spec/own.md", "source_ref": "abc", "documents": "https://a.example/b", "repository": "p", "ticket": "7" });
+        let made = create(w, &json!({ "links": links }));
+        assert!(!made["warnings"].to_string().contains("link_mistyped"), "{made:#}");
+    }
+
     fn a_linked_document_goes_along_without_its_secrets(w) {
         set_up(w);
         let sent = create(w, &json!({ "links": { "docs": "spec/key.md" } }));
@@ -117,6 +132,11 @@ on_every_backend! {
         w.ok(&receiver(), "handoff_advance", json!({ "id": id, "action": "decline", "result": "no" }));
         w.machines.files.clear();
         let second = w.ok(&sender(), "handoff_create", json!({ "replaces": id }));
+        let old = w.ok(&sender(), "handoff_show", json!({ "id": id }));
+        assert_eq!(old["replaced_by"], second["handoff_id"], "{old:#}");
+        let card = w.ok(&sender(), "session_status", json!({}));
+        let row = card["sent"].as_array().expect("a list").iter().find(|one| one["handoff_id"] == json!(id)).expect("the old one");
+        assert_eq!(row["replaced_by"], second["handoff_id"], "{row:#}");
         let shown = w.ok(&receiver(), "handoff_show", json!({ "id": second["handoff_id"] }));
         assert_eq!((text(&shown, "subject"), text(&shown, "description")), ("s".into(), "the words".into()), "{shown:#}");
         assert_eq!((text(&shown, "packet"), &shown["to_identity"]), ("{ \"summary\": \"half done\" }".into(), &json!("Donna")), "{shown:#}");

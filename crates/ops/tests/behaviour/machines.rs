@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use baton_model::packet::Git;
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::session::{ProcessLocation, Session};
-use baton_ops::document::OmissionReason;
+use baton_ops::document::{DocumentPath, OmissionReason};
 use baton_ops::op::{Host, PathKind};
 use baton_store::{CommitEvent, CommitObserver};
 
@@ -171,7 +171,8 @@ impl Host for Machines {
         (!self.files.is_empty()).then_some(kind)
     }
 
-    fn document(&self, folder: &str, path: &str) -> Result<String, OmissionReason> {
+    fn document(&self, folder: &str, path: DocumentPath<'_>) -> Result<String, OmissionReason> {
+        let path = path.path();
         if self.is_served {
             return Err(OmissionReason::OnServer);
         }

@@ -185,7 +185,7 @@ struct Create {
     /// Priority: critical, high, normal, low, or 0 to 4
     #[arg(long, value_name = "P")]
     priority: Option<String>,
-    /// Source of the work (repository, ref, documents), as name=value; may be repeated
+    /// Source of the work, as name=value; may be repeated. docs=PATH names a document, whose words go along
     #[arg(long = "link", value_name = "K=V", value_parser = link)]
     links: Vec<(String, String)>,
     /// Hand-off packet: a JSON file, or - for standard input
@@ -363,6 +363,7 @@ fn row(handoff: &View) -> Vec<String> {
         format!("{} → {}", visible(handoff.sender_project()), visible(handoff.receiver_project())),
         visible(&handoff.subject),
         render::time_ago(handoff.state_since()),
+        handoff.replaced_by.as_deref().map(render::left_anew).unwrap_or_default(),
     ]
 }
 

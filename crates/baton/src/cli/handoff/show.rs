@@ -42,6 +42,7 @@ fn head(one: &Row, shown: &ShowOutput) -> String {
     let is_taken =
         matches!(handoff.state, State::Accepted | State::Completed | State::Declined | State::Cancelled);
     fact("expires", handoff.expires_at.filter(|_| !is_taken).map(|at| rfc3339(at.0)));
+    fact("left anew as", handoff.replaced_by.as_deref().map(visible));
     fact("repository", handoff.issues_github_repo.as_deref().map(visible));
     fact("why", handoff.last_error.as_deref().map(visible));
     fact(

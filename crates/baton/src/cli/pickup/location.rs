@@ -56,7 +56,12 @@ pub(super) fn text(work: &WorkLocation, changes: Option<&WaitingChanges>) -> Str
         _ if work.is_there == Some(false) => format!("the work was left in {}\n", work.copy.describe()),
         (true, false) => format!("the work was left {elsewhere}in {}\n", work.copy.describe()),
         (false, true) => format!("the work lies here, in {}\n", work.copy.describe()),
-        (false, false) => format!("the work lies {elsewhere}in {}\n", work.copy.describe()),
+        _ if work.is_there == Some(true) => format!("the work lies in {}\n", work.copy.describe()),
+        // What was there when it was left may be gone, committed or changed by now.
+        (false, false) => format!(
+            "the work was left {elsewhere}in {}\n  what is there now cannot be seen from here\n",
+            work.copy.describe()
+        ),
     };
     let has_listed = changes.is_some_and(|changes| {
         (changes.is_here || is_applied && work.is_here)

@@ -81,24 +81,34 @@ pub(super) fn list(app: &mut App) -> Result<(), AppError> {
 
 /// Says of worktrees of this machine which are gone, and where they were moved to, where the answer does not: a server is told nothing of
 /// folders that are no working copies.
-fn find_gone(app: &App, places: &mut [PlaceRow]) {
-    let listed: Vec<String> = places.iter().map(|place| place.path.clone()).collect();
+fn find_gone(app: &App, places: &mut Vec<PlaceRow>) {
     let is_unknown = |place: &&mut PlaceRow| place.is_this_machine && place.is_there.is_none();
     for place in places.iter_mut().filter(is_unknown) {
-        let folder = Path::new(&place.path);
-        place.is_there = Some(folder.is_dir());
-        if place.is_there == Some(true) || place.kind != PlaceKind::Worktree {
-            continue;
+        place.is_there = Some(Path::new(&place.path).is_dir());
+        if place.is_there == Some(false) && place.kind == PlaceKind::Worktree {
+            place.moved_to = app.config.cwd.as_deref().and_then(|cwd| new_folder(cwd, place));
+            (place.branch, place.commit) = (None, None);
         }
-        let name = folder.file_name().and_then(|name| name.to_str());
-        let named =
-            name.zip(app.config.cwd.as_deref()).and_then(|(name, cwd)| git::worktree_named(cwd, name));
-        // One that was made under its name after the last session there is another one.
-        let heard_at = place.last_heard_at.map_or(0, |at| at.0);
-        place.moved_to = named
-            .filter(|(found, since)| *since <= heard_at && !listed.contains(found))
-            .map(|(found, _)| found);
     }
+    project::each_once(places);
+}
+
+/// Where a worktree lies by now, as git says: under its name, or, where it was moved before, too, where its branch is checked out.
+fn new_folder(cwd: &Path, place: &PlaceRow) -> Option<String> {
+    // One that was made after the last session there is another one.
+    let heard_at = place.last_heard_at.map_or(0, |at| at.0);
+    let named = |folder: &str| {
+        let name = Path::new(folder).file_name()?.to_str()?;
+        git::worktree_named(cwd, name)
+    };
+    let by_name = named(&place.path).filter(|(_, since)| *since <= heard_at).map(|(found, _)| found);
+    let found = by_name.or_else(|| {
+        let found = git::checkout_of(cwd, place.branch.as_deref()?)?;
+        let is_main = git::repository(Path::new(&found)).is_ok_and(|own| !own.is_worktree);
+        let made_there = named(&found).filter(|(folder, _)| *folder == found);
+        (!is_main && made_there.is_none_or(|(_, since)| since <= heard_at)).then_some(found)
+    });
+    found.filter(|found| *found != place.path)
 }
 
 fn row(place: &PlaceRow) -> Vec<String> {
