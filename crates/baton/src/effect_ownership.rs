@@ -99,7 +99,7 @@ pub(crate) fn take_over(store: &mut Store, machine_id: &str, now: Millis) -> Res
     };
     let before = other_owner(store, machine_id)?;
     let is_told = match &before {
-        Some(other) => tell(store, other, &here, now).unwrap_or_else(|failure| {
+        Some(other) => notify_other(store, other, &here, now).unwrap_or_else(|failure| {
             tracing::debug!(%failure, "the other store cannot be told");
             false
         }),
@@ -117,7 +117,12 @@ pub(crate) fn take_over(store: &mut Store, machine_id: &str, now: Millis) -> Res
 
 /// Notes in the other store which one takes its place. One that is not of the same ledger, or that this build would bring up to date, is
 /// left alone.
-fn tell(store: &mut Store, other: &StorePlace, here: &StorePlace, now: Millis) -> Result<bool, Failure> {
+fn notify_other(
+    store: &mut Store,
+    other: &StorePlace,
+    here: &StorePlace,
+    now: Millis,
+) -> Result<bool, Failure> {
     let target = Target::File(other.place.clone().into());
     if other.is_database || other.machine_id != here.machine_id || !is_there(&other.place) {
         return Ok(false);

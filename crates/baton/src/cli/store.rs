@@ -85,9 +85,9 @@ fn take_over(app: &mut App) -> Result<(), AppError> {
     let (store, machine) = (app.config.store.to_string(), app.machine.id.clone());
     let taken = effect_ownership::take_over(app.store()?, &machine, clock::now())?;
     let before = taken.before.map(|before| before.place);
-    app.show(&TakenOver { store: &store, before, told: taken.is_told }, |taken| {
+    app.show(&TakenOver { store: &store, before, is_told: taken.is_told }, |taken| {
         let text = format!("issues and webhooks are carried out by {} from now on\n", visible(taken.store));
-        match (&taken.before, taken.told) {
+        match (&taken.before, taken.is_told) {
             (None, _) => format!("issues and webhooks are carried out by {} already\n", visible(taken.store)),
             (Some(before), true) => format!("{text}  {} was told, and carries out none\n", visible(before)),
             (Some(before), false) => format!(
@@ -105,7 +105,8 @@ struct TakenOver<'a> {
     /// The store that carried them out before; none where it was this one.
     before: Option<String>,
     /// Whether that one was told and waits from now on.
-    told: bool,
+    #[serde(rename = "told")]
+    is_told: bool,
 }
 
 fn copy_store(from: &str, to: &str, unverified: bool, app: &mut App) -> Result<(), AppError> {

@@ -73,13 +73,13 @@ const POWERLESS: &[Kind] = &[
 /// What Ann holds, by what is told of it and by the rows that have her name.
 fn holdings(w: &mut World, named: &Named) -> Value {
     let ann = agent("Ann");
-    let mut told = |verb: &str, id: &str, fields: &[&str]| match w.call(&ann, verb, json!({ "id": id })) {
+    let mut look = |verb: &str, id: &str, fields: &[&str]| match w.call(&ann, verb, json!({ "id": id })) {
         Ok(answer) => fields.iter().map(|field| answer[*field].to_string()).collect::<Vec<_>>(),
         Err(refusal) => vec![refusal["code"].to_string()],
     };
-    let task = told("task_show", &named.task, &["status", "assignee", "title", "close_reason"]);
-    let handoff = told("handoff_show", &named.handoff, &["state", "accepted_by", "result"]);
-    let baton = told("baton_show", &named.baton, &["state", "held_by", "holder", "spent_by"]);
+    let task = look("task_show", &named.task, &["status", "assignee", "title", "close_reason"]);
+    let handoff = look("handoff_show", &named.handoff, &["state", "accepted_by", "result"]);
+    let baton = look("baton_show", &named.baton, &["state", "held_by", "holder", "spent_by"]);
     const TABLES: [&str; 6] =
         ["session:", "session_state:", "file_lease:", "public_key:", "transcript_copy:", "agent:"];
     let is_hers = |row: &String| {

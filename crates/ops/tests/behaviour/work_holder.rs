@@ -36,8 +36,8 @@ on_every_backend! {
         let notes = w.deltas("note");
         assert_eq!(notes.len(), 1, "once: {notes:#?}");
         assert_eq!(notes[0]["session_id"], picked["session_id"], "of her own session: {notes:#?}");
-        let told = w.pending(&ben());
-        assert!(told.len() == 1 && told[0].to_string().contains(&text(&notes[0], "delta_id")), "{told:#?}");
+        let signals = w.pending(&ben());
+        assert!(signals.len() == 1 && signals[0].to_string().contains(&text(&notes[0], "delta_id")), "{signals:#?}");
         let mut again = talk.input();
         again["again"] = json!(true);
         w.ok(&person(), "transcript_import", again);
