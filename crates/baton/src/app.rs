@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use crate::clock;
 use crate::config::Config;
+use crate::effect_ownership;
 use crate::error::AppError;
 use crate::host::Machine;
 use crate::relay::saga::Driver;
@@ -208,7 +209,7 @@ impl App {
                 self.remote.insert(Client { remote, runtime })
             }
         };
-        runtime.block_on(remote.run(entry, input, caller))
+        runtime.block_on(remote.run(entry, input, caller, None))
     }
 
     /// Drives a hand-off for so long; says whether nothing is left to do.
@@ -216,7 +217,20 @@ impl App {
         let driver = Driver::new(&self.config, Arc::clone(&self.machine))?;
         let runtime = runtime()?;
         let store = self.store()?;
-        Ok(driver.drive(store, runtime.handle(), id, (Instant::now() + span, span))?.is_over)
+        let driven = driver.drive(store, runtime.handle(), id, (Instant::now() + span, span))?;
+        if driven.is_held && !driven.is_over {
+            self.remark_held_effects()?;
+        }
+        Ok(driven.is_over)
+    }
+
+    /// Says that what goes outside waits here, because another store of the ledger carries it out.
+    fn remark_held_effects(&mut self) -> Result<(), AppError> {
+        let machine = Arc::clone(&self.machine);
+        if let Some(other) = effect_ownership::other_owner(self.store()?, &machine.id)? {
+            self.remark(&effect_ownership::held_text(&other.place));
+        }
+        Ok(())
     }
 
     /// The present state at GitHub; none if it cannot be determined.

@@ -15,6 +15,7 @@ mod clock;
 mod commit_hook;
 mod config;
 mod document;
+mod effect_ownership;
 mod error;
 #[cfg(unix)]
 mod file_limit;

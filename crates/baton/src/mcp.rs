@@ -35,7 +35,7 @@ use crate::handoff_driver::HandoffDriver;
 use crate::host::{self, Machine};
 use crate::mcp_http::normalize;
 use crate::mcp_sessions::{Owners, check_owner};
-use crate::remote::{Remote, caller_of};
+use crate::remote::{Remote, RemoteCall, caller_of};
 use crate::runner::{self, Call};
 use crate::store_pool::{Pool, Threads};
 
@@ -156,7 +156,13 @@ fn with_warning(answer: Value, left_behind: Option<LeftBehind>) -> Value {
 }
 
 impl Backend for StdioBackend {
-    fn run<'a>(&'a self, operation: &'a str, mut input: Value, caller: Caller) -> BoxedFuture<'a, Answer> {
+    fn run<'a>(
+        &'a self,
+        operation: &'a str,
+        mut input: Value,
+        caller: Caller,
+        key: Option<String>,
+    ) -> BoxedFuture<'a, Answer> {
         Box::pin(async move {
             let entry = all::find(operation).map_err(|refusal| error_object(&refusal.into()))?;
             let added = match entry.carries_changes {
@@ -165,7 +171,7 @@ impl Backend for StdioBackend {
             };
             let answer = match &self.remote {
                 Some(remote) => {
-                    let mut way: &Remote = remote;
+                    let mut way = RemoteCall { remote, key };
                     runner::run(&mut way, Call { entry, input, caller }).await
                 }
                 None => {
@@ -174,7 +180,7 @@ impl Backend for StdioBackend {
                         named_store::require(&self.config, entry.begins_store).map_err(missing)?;
                     }
                     let pool = self.pool().await.map_err(|error| error_object(&error))?;
-                    pool.run(operation, input, caller).await
+                    pool.run_keyed(operation, input, caller, key).await
                 }
             };
             let answer = answer.map_err(|error| error_object(&error))?;
@@ -222,10 +228,17 @@ impl Backend for StdioBackend {
 struct PoolBackend(Arc<Pool>);
 
 impl Backend for PoolBackend {
-    fn run<'a>(&'a self, operation: &'a str, input: Value, caller: Caller) -> BoxedFuture<'a, Answer> {
-        Box::pin(
-            async move { self.0.run(operation, input, caller).await.map_err(|error| error_object(&error)) },
-        )
+    fn run<'a>(
+        &'a self,
+        operation: &'a str,
+        input: Value,
+        caller: Caller,
+        key: Option<String>,
+    ) -> BoxedFuture<'a, Answer> {
+        Box::pin(async move {
+            let answer = self.0.run_keyed(operation, input, caller, key).await;
+            answer.map_err(|error| error_object(&error))
+        })
     }
 
     fn caller(&self, request: Option<&Parts>) -> Result<Caller, ErrorObject> {

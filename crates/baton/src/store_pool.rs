@@ -173,6 +173,20 @@ impl Pool {
         traces::operation(name, self.queued(name, (input, caller), queue)).await
     }
 
+    /// Runs an operation, with a key at most once.
+    pub(crate) async fn run_keyed(
+        &self,
+        name: &str,
+        input: Value,
+        caller: Caller,
+        key: Option<String>,
+    ) -> Answer {
+        match key {
+            Some(key) => self.run_once(name, input, caller, key).await,
+            None => self.run(name, input, caller).await,
+        }
+    }
+
     /// Runs an operation for a client whose machine knows these facts. What it has to be asked for comes back as a refusal.
     pub(crate) async fn run_for(
         &self,

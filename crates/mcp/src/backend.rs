@@ -18,8 +18,14 @@ pub type BoxedFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// The store and the machine, as the binary has them.
 pub trait Backend: Send + Sync + 'static {
-    /// Runs an operation; the store is opened on first use.
-    fn run<'a>(&'a self, operation: &'a str, input: Value, caller: Caller) -> BoxedFuture<'a, Answer>;
+    /// Runs an operation, with a key at most once: a retry gets the first answer. The store is opened on first use.
+    fn run<'a>(
+        &'a self,
+        operation: &'a str,
+        input: Value,
+        caller: Caller,
+        key: Option<String>,
+    ) -> BoxedFuture<'a, Answer>;
 
     /// Who calls: the process behind the pipe, or what the headers of the request say.
     fn caller(&self, request: Option<&Parts>) -> Result<Caller, ErrorObject>;
@@ -43,7 +49,7 @@ pub trait Backend: Send + Sync + 'static {
 /// Runs an operation on an input of this face. The answer goes on as JSON.
 pub(crate) async fn run<O: Operation>(backend: &dyn Backend, input: &O::Input, caller: Caller) -> Answer {
     let input = serde_json::to_value(input).map_err(|error| unreadable::<O>(&error))?;
-    backend.run(O::NAME, input, caller).await
+    backend.run(O::NAME, input, caller, None).await
 }
 
 /// Runs an operation of which this face reads the answer itself.

@@ -142,11 +142,12 @@ impl Server {
     async fn operate(&self, call: &Call, mut caller: Caller) -> Answer {
         let mut input = call.input.clone();
         crate::connection::take_caller_fields(call.action, &mut input, &mut caller);
+        let key = crate::connection::take_request_id(call.action, &mut input);
         let input = Value::Object(input);
         if call.action.operation == Show::NAME {
             return handoff_or_baton(self.shared.backend.as_ref(), input, caller).await;
         }
-        self.shared.backend.run(call.action.operation, input, caller).await
+        self.shared.backend.run(call.action.operation, input, caller, key).await
     }
 
     /// To whom the answers of this request belong. A request that no face has vouched for reads none.
@@ -304,7 +305,7 @@ pub(crate) async fn handoff_or_baton(backend: &dyn Backend, mut input: Value, ca
         // An id is enough for a hand-off between projects.
         fields.remove("project");
     }
-    let answer = backend.run(Show::NAME, input, caller.clone()).await;
+    let answer = backend.run(Show::NAME, input, caller.clone(), None).await;
     // A baton is shown as a pickup would deliver it.
     let is_baton = answer.as_ref().is_ok_and(is_baton);
     let Some(named) = named.filter(|_| is_baton || is(&answer, "handoff_unknown")) else { return answer };

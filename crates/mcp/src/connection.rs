@@ -9,6 +9,7 @@ use baton_ops::op::Caller;
 use rmcp::model::RequestId;
 use serde_json::{Map, Value};
 
+use crate::schema::REQUEST_ID;
 use crate::table::Action;
 
 /// The identity that a connection is bound to.
@@ -139,6 +140,14 @@ pub(crate) fn take_caller_fields(action: &Action, input: &mut Map<String, Value>
             *place = Some(given);
         }
     }
+}
+
+/// The key of a write that has no field for one: it is answered once all the same.
+pub(crate) fn take_request_id(action: &Action, input: &mut Map<String, Value>) -> Option<String> {
+    if action.reads() || action.takes(REQUEST_ID) || !input.get(REQUEST_ID).is_some_and(Value::is_string) {
+        return None;
+    }
+    input.remove(REQUEST_ID).and_then(|key| key.as_str().map(str::to_owned))
 }
 
 #[cfg(test)]

@@ -210,7 +210,7 @@ pub(crate) async fn content(
     let input = (kind.input)(address.project.to_owned(), address.id.to_owned());
     let input = input.map_err(|error| ErrorObject::new("input_invalid", error.to_string(), "report this"))?;
     let read = match kind.in_project {
-        true => backend.run(kind.operation, input, caller).await?,
+        true => backend.run(kind.operation, input, caller, None).await?,
         false => handoff_or_baton(backend, input, caller).await?,
     };
     if !kind.in_project && !AnswerView(&read).written_projects().contains(&address.project) {

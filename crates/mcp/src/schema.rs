@@ -49,10 +49,13 @@ const COMMON: &[(&str, &str)] = &[
     ("project", "Id; else this folder's"),
     ("identity", "Your name; else as before"),
     ("session", "Yours; else your open one"),
-    ("request_id", "Makes a retry safe"),
+    (REQUEST_ID, "Makes a retry safe"),
     ("force", "Take it from a live agent; only when the user says so"),
     ("why", "Of force; goes into the ledger"),
 ];
+
+/// The key under which a call is answered once.
+pub(crate) const REQUEST_ID: &str = "request_id";
 
 /// A priority, of whichever tool.
 const PRIORITY: &str = "`critical`, `high`, `normal`, `low`, or 0 to 4";
@@ -79,6 +82,10 @@ pub(crate) fn input(tool: &Tool, actions: &[&'static Action]) -> Map<String, Val
                 merge(&mut properties, name, property);
             }
         }
+    }
+    if actions.iter().any(|action| !action.reads()) && !tool.omit.contains(&REQUEST_ID) {
+        // Every write may be repeated, also one whose operation has no field for it.
+        properties.entry(REQUEST_ID).or_insert_with(|| json!({ "type": "string" }));
     }
     for (name, doc) in COMMON {
         let own = |(_, part): &(&Action, Value)| required(part).any(|required| required == *name);

@@ -47,6 +47,7 @@ pub mod seed;
 pub mod session;
 pub mod share;
 pub mod shell;
+pub mod store_place;
 pub mod suggest;
 pub mod task;
 pub mod time;

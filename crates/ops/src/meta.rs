@@ -90,6 +90,8 @@ pub struct Meta {
     pub access: Access,
     /// The scope that a token needs for it.
     pub scope: Scope,
+    /// Whether its dry run (`dry_run`) only shows, so that a token needs no more than to read for it.
+    pub shows_on_dry_run: bool,
     /// What it concerns.
     pub reach: Reach,
     /// Where it has what it works on.
@@ -132,6 +134,7 @@ impl Meta {
                 Access::Read => Scope::Read,
                 Access::Write => Scope::Write,
             },
+            shows_on_dry_run: false,
             reach: Reach::Project,
             site: Site::Ledger,
             retention: Retention::Full,
@@ -164,6 +167,18 @@ impl Meta {
     #[must_use]
     pub const fn scope(self, scope: Scope) -> Self {
         Self { scope, ..self }
+    }
+
+    /// Its dry run only shows what others may read.
+    #[must_use]
+    pub const fn shows_on_dry_run(self) -> Self {
+        Self { shows_on_dry_run: true, ..self }
+    }
+
+    /// The scope that a token needs for it with this input.
+    pub(crate) fn scope_of(&self, input: &serde_json::Value) -> Scope {
+        let is_preview = self.shows_on_dry_run && input["dry_run"] == true;
+        if is_preview { Scope::Read } else { self.scope }
     }
 
     /// With a reach beyond projects.

@@ -389,7 +389,7 @@ pub(crate) fn authorize(meta: &Meta, env: &Env<'_>, input: &Value) -> Result<(),
     let grant = &env.caller.grant;
     clock::check(meta.access, env.now)?;
     let of_one = meta.reach == Reach::Project || (meta.reach == Reach::Disk && env.host.client_answers());
-    let may = grant.require(meta.scope);
+    let may = grant.require(meta.scope_of(input));
     let may = if of_one { may } else { may.and_then(|()| grant.require_all_projects()) };
     may.map_err(|no| crate::project_hint::of_init(meta.name, grant, no))?;
     // Force may take work from a live session, so it needs the scope operator.

@@ -7,6 +7,7 @@ use baton_model::id::short;
 use baton_model::issue::{TrackerCall, TrackerOutcome, TrackerResult};
 use baton_model::saga::{self, Kind, Outcome, Step, StepStage};
 use baton_model::session::ProcessLocation;
+use baton_model::store_place::OutsideCalls;
 use baton_model::time::Millis;
 use baton_store::{Failure, Store, Tx, handoff, handoff_step};
 use serde_json::json;
@@ -132,12 +133,12 @@ fn has_process_ended(host: &dyn Host, place: &ProcessLocation) -> bool {
     !host.only_caller_answers(place) && host.has_process_ended(place)
 }
 
-/// Runs the steps of a hand-off that need no external service, and leases the next one that does to this process.
+/// Runs the steps of a hand-off that need no external service, and leases the next one that does to this process, where it may call.
 pub fn begin(
     store: &mut Store,
     env: &mut Env<'_>,
     id: &str,
-    own: &ProcessLocation,
+    (own, calls): (&ProcessLocation, OutsideCalls),
 ) -> Result<StepStart, Failure> {
     let (now, host) = (env.now, env.host);
     let (known, waits) = store.read(|tx| {
@@ -149,8 +150,10 @@ pub fn begin(
             saga::NextAttempt::DueAt(at) => (known, Some(StepStart::Wait(at))),
             saga::NextAttempt::Leased(at) => (known, Some(StepStart::Leased(at))),
             saga::NextAttempt::OnlyDuplicateCheck(_) => (known, Some(StepStart::OnlyDuplicateCheck)),
-            // This host has no access to GitHub; another driver that has will run the step.
-            saga::NextAttempt::Take(_) if outside && !host.github_access() => {
+            // This host has no access to GitHub, or its store waits; another driver will run the step.
+            saga::NextAttempt::Take(_)
+                if outside && (calls == OutsideCalls::Held || !host.github_access()) =>
+            {
                 (known, Some(StepStart::Wait(now + saga::RECHECK_PAUSE)))
             }
             _ => (known, None),

@@ -3,7 +3,7 @@
 use baton_model::conversation::Conversation;
 
 use crate::engine::{Fault, Row, Tx};
-use crate::params;
+use crate::{params, prefix_end};
 
 crate::sql! {
     GET = "SELECT project_id, tool, native_id, session_id, baton_id, bytes, last_entry_at, updated_at FROM conversation
@@ -12,6 +12,8 @@ crate::sql! {
         WHERE tool = $1 AND native_id = $2 ORDER BY updated_at DESC, project_id LIMIT 20";
     OF_SESSION = "SELECT project_id, tool, native_id, session_id, baton_id, bytes, last_entry_at, updated_at FROM conversation
         WHERE project_id = $1 AND session_id = $2 ORDER BY updated_at DESC, tool, native_id LIMIT 1";
+    BY_PREFIX = "SELECT project_id, tool, native_id, session_id, baton_id, bytes, last_entry_at, updated_at FROM conversation
+        WHERE project_id = $1 AND tool = $2 AND native_id >= $3 AND native_id < $4 ORDER BY native_id LIMIT 20";
     PUT = "INSERT INTO conversation (project_id, tool, native_id, session_id, baton_id, bytes, last_entry_at, updated_at)
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (project_id, tool, native_id) DO UPDATE SET
         session_id = excluded.session_id, baton_id = excluded.baton_id, bytes = excluded.bytes,
@@ -54,6 +56,20 @@ pub fn of_session(
     session_id: &str,
 ) -> Result<Option<Conversation>, Fault> {
     tx.query_opt(OF_SESSION, params![project_id, session_id])?.map(read).transpose()
+}
+
+/// The conversations of a tool whose id begins so.
+pub fn by_prefix(
+    tx: &mut Tx<'_>,
+    project_id: &str,
+    tool: &str,
+    prefix: &str,
+) -> Result<Vec<Conversation>, Fault> {
+    let rows = tx.query(BY_PREFIX, params![project_id, tool, prefix, prefix_end(prefix)])?;
+    rows.into_iter()
+        .map(read)
+        .filter(|one| one.as_ref().map_or(true, |one| one.native_id.starts_with(prefix)))
+        .collect()
 }
 
 /// Writes a conversation down.

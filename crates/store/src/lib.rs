@@ -15,6 +15,7 @@ pub mod counter;
 pub mod delta;
 pub mod dump;
 pub mod duty;
+pub mod effect_owner;
 pub mod engine;
 pub mod export_file;
 pub mod handoff;
@@ -68,6 +69,7 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("delta", delta::ALL),
         ("dump", dump::ALL),
         ("duty", duty::ALL),
+        ("effect_owner", effect_owner::ALL),
         ("handoff", handoff::ALL),
         ("handoff_step", handoff_step::ALL),
         ("hit", hit::ALL),

@@ -5,10 +5,11 @@ use std::collections::BTreeSet;
 use baton_store::{Store, Target, ledger_transfer, params};
 
 /// Tables that are not copied, each with its reason.
-const LEFT_OUT: [(&str, &str); 6] = [
+const LEFT_OUT: [(&str, &str); 7] = [
     ("change_count", "whoever follows a store counts from where it began to follow"),
     ("counter_floor", "a copy gets a floor of its own, above all that was copied"),
     ("duty", "which server does what is settled by those that run"),
+    ("effect_owner", "of two stores with one ledger one carries out what goes outside, and that is asked"),
     ("memory_words", "an index, filled when a memory is written"),
     ("migration", "made when the other store is opened"),
     ("transcript_header", "a cache of files that are on one machine"),

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use baton_model::id::visible;
 use baton_model::refusal::{Kind, Refusal};
 use baton_ops::ledger::{StoreCheck, StoreCheckInput, StoreCheckOutput};
 use baton_ops::op::BeginsStore;
@@ -14,7 +15,7 @@ use serde::Serialize;
 use crate::app::App;
 use crate::error::AppError;
 use crate::launch::shell_word;
-use crate::{clock, open_files, private_file};
+use crate::{clock, effect_ownership, open_files, private_file};
 
 /// Copy the store to a file, even while it is in use
 #[derive(clap::Args)]
@@ -67,6 +68,9 @@ pub(super) fn backup(args: BackupArgs, app: &mut App) -> Result<(), AppError> {
     }
     // Nor is it a name beside another store.
     private_file::refuse_store(&args.file)?;
+    // Where the backup is put beside a store that lives on, it is known as a copy of that.
+    let machine = app.machine.id.clone();
+    effect_ownership::note_first(app.store()?, &machine, clock::now())?;
     app.store()?.backup(&args.file)?;
     // A backup that cannot be read is none: it is opened and checked before it is reported.
     let faults = Store::open_read_only(&Target::File(args.file.clone()))?.check()?;
@@ -97,6 +101,9 @@ struct Restored<'a> {
     undo: Option<String>,
     sound: bool,
     projects: usize,
+    /// The store that goes on to carry out issues and webhooks, until this one takes over.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    effects_held_for: Option<String>,
     /// Nothing says what was revoked since the backup, and it has valid access tokens.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     revocations_unknown: bool,
@@ -165,9 +172,17 @@ pub(super) fn restore(args: RestoreArgs, app: &mut App) -> Result<(), AppError> 
         undo,
         sound: true,
         projects: checked.projects,
+        effects_held_for: effects_held_for(&store, app),
         revocations_unknown: revives,
     };
     app.show(&restored, show)
+}
+
+/// The store that carries out issues and webhooks in place of the restored one: a backup may lie beside a store that lives on.
+fn effects_held_for(store: &Path, app: &App) -> Option<String> {
+    let mut restored = Store::open_read_only(&Target::File(store.to_owned())).ok()?;
+    let other = effect_ownership::other_owner(&mut restored, &app.machine.id).ok().flatten();
+    other.map(|other| other.place)
 }
 
 /// Whether a store lies there whose revocations were taken over.
@@ -206,6 +221,13 @@ fn show(restored: &Restored<'_>) -> String {
     let mut text = format!("restored {store} from {from}: {projects}, sound\n");
     if let (Some(previous), Some(undo)) = (restored.kept, &restored.undo) {
         text += &format!("  kept: {}\n  undo: {undo}\n", previous.display());
+    }
+    if let Some(other) = &restored.effects_held_for {
+        text += &format!(
+            "  issues and webhooks stay with {}, of which this is a copy, until you say `baton --store {} store take-over`\n",
+            visible(other),
+            shell_word(&store.to_string())
+        );
     }
     if restored.revocations_unknown {
         text += "  access tokens and shares that were revoked since this backup are valid again: look at `baton token list` and `baton share list`\n";

@@ -18,6 +18,7 @@ use super::tool_report::{self, ToolReport};
 use super::trust::{self, TrustState, TrustedFile};
 use crate::app::App;
 use crate::changes::carry;
+use crate::effect_ownership;
 use crate::error::AppError;
 use crate::live;
 use crate::render;
@@ -58,6 +59,9 @@ struct Diagnosis {
     /// Hand-offs that failed or are stuck.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     handoffs: Vec<AttentionItem>,
+    /// The store that carries out issues and webhooks, of which this one is a copy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    effects_held_for: Option<String>,
     /// References that killed pushes of changes left in remotes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     interrupted_pushes: Vec<pushes::InterruptedPush>,
@@ -101,6 +105,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         // Of a store with damage in it as much is said as can be read.
         worktrees: worktrees::find(app).unwrap_or_default(),
         handoffs: handoffs::stuck(app),
+        effects_held_for: effects_held_for(app),
         interrupted_pushes: pushes::interrupted(app),
         memory_index: memory_index::report(app)?,
     };
@@ -112,6 +117,12 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         && !diagnosis.tools.iter().any(ToolReport::is_dangling)
         && diagnosis.memory_index.as_ref().is_none_or(memory_index::Report::is_well);
     if is_well { Ok(()) } else { Err(AppError::Reported) }
+}
+
+/// The store that carries out issues and webhooks in place of this one. Nothing where the store is elsewhere, or too damaged to say.
+fn effects_held_for(app: &mut App) -> Option<String> {
+    let machine = app.machine.id.clone();
+    effect_ownership::other_owner(app.store().ok()?, &machine).ok().flatten().map(|other| other.place)
 }
 
 /// How the store stands, and what is wrong with it.
@@ -154,6 +165,7 @@ fn show(diagnosis: &Diagnosis) -> String {
     }
     text.extend(diagnosis.worktrees.iter().map(worktrees::StrayWorktree::text));
     text.extend(diagnosis.interrupted_pushes.iter().map(pushes::InterruptedPush::text));
+    text.extend(diagnosis.effects_held_for.iter().map(|other| effect_ownership::held_text(other) + "\n"));
     text.push_str(&handoffs::section(&diagnosis.handoffs));
     let tools: Vec<_> = diagnosis.tools.iter().map(tool_report::row).collect();
     text + &render::section("tools", &tools)

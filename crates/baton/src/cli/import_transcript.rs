@@ -2,7 +2,7 @@
 
 use baton_model::baton::State;
 use baton_model::id::visible;
-use baton_ops::transcript::{Import, ImportInput, ImportOutput};
+use baton_ops::transcript::{Import, ImportInput, ImportOutput, WorkHolder};
 use baton_transcripts::Complaint;
 use baton_transcripts::report::kind;
 
@@ -50,6 +50,11 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         again: args.again,
     })?;
     app.show(&imported, |imported| {
+        if imported.existing_baton.is_some()
+            && let Some(holder) = &imported.holder
+        {
+            return taken_over(imported, holder);
+        }
         let by_agent = imported.existing_baton.as_ref().is_some_and(|existing_baton| existing_baton.by_agent);
         let verb = match (imported.imported_before, by_agent) {
             (true, true) => "wrapped by its agent before",
@@ -64,9 +69,36 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
             visible(&imported.agent),
             visible(&imported.transcript_id),
             visible(&imported.summary),
-            what_next(imported) + &may_be_same(imported) + &skipped(imported)
+            what_next(imported) + &at_work(imported) + &may_be_same(imported) + &skipped(imported)
         )
     })
+}
+
+/// How the work stands where another went on with it: nothing was imported.
+fn taken_over(imported: &ImportOutput, holder: &WorkHolder) -> String {
+    let name = visible(&holder.identity);
+    let note = imported.existing_baton.as_ref().and_then(|baton| baton.kept_delta_id.as_deref());
+    let note = note.map(|note| format!("  what the transcript tells is kept for {name} as note {note}\n"));
+    format!(
+        "not imported: {name} holds the work of {} session {}, as baton {} in session {}\n{}  \
+         `baton import-transcript --again` makes another baton of it all the same\n",
+        visible(&imported.agent),
+        visible(&imported.transcript_id),
+        visible(&imported.baton_id),
+        visible(&holder.session_id),
+        note.unwrap_or_default()
+    )
+}
+
+/// That the session's own agent may still be at work.
+fn at_work(imported: &ImportOutput) -> String {
+    let line = |holder: &WorkHolder| {
+        let (name, id) = (visible(&holder.identity), visible(&holder.session_id));
+        format!(
+            "  {name} may still be at work on it, in session {id}: ask before two agents do the same work\n"
+        )
+    };
+    imported.holder.as_ref().map(line).unwrap_or_default()
 }
 
 /// What may be the same conversation; nothing tells for certain.

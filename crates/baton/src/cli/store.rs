@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use crate::app::App;
 use crate::error::AppError;
-use crate::{clock, private_file, render};
+use crate::{clock, effect_ownership, private_file, render};
 
 /// Move a whole ledger to another store
 #[derive(clap::Args)]
@@ -42,6 +42,12 @@ enum Verb {
     /// versions and ledger positions are then never given out twice, and hand-offs that are not finished look into their
     /// trackers before they create anything. `baton restore` and `baton store copy` do this by themselves.
     AdvanceCounters,
+    /// Let this store carry out issues and webhooks in place of the one that it is a copy of
+    ///
+    /// A copy, a restored backup or the clone of a machine has every hand-off, too, and two stores that write to one issue undo each
+    /// other's work: so a copy waits until you say this. What the other store may have done already is looked up before it is tried. Where the other
+    /// file is on this machine, it is told and waits from then on.
+    TakeOver,
 }
 
 /// How long a server that lives shows so at the latest.
@@ -51,6 +57,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     match args.verb {
         Verb::Copy { from, to, unverified } => copy_store(&from, &to, unverified, app),
         Verb::AdvanceCounters => advance_counters(app),
+        Verb::TakeOver => take_over(app),
     }
 }
 
@@ -70,6 +77,36 @@ struct Advanced<'a> {
     store: &'a str,
     /// Every number that is given out from now on is greater.
     floor: i64,
+}
+
+fn take_over(app: &mut App) -> Result<(), AppError> {
+    app.refuse_remote()?;
+    app.require_named_store(BeginsStore::Never)?;
+    let (store, machine) = (app.config.store.to_string(), app.machine.id.clone());
+    let taken = effect_ownership::take_over(app.store()?, &machine, clock::now())?;
+    let before = taken.before.map(|before| before.place);
+    app.show(&TakenOver { store: &store, before, is_told: taken.is_told }, |taken| {
+        let text = format!("issues and webhooks are carried out by {} from now on\n", visible(taken.store));
+        match (&taken.before, taken.is_told) {
+            (None, _) => format!("issues and webhooks are carried out by {} already\n", visible(taken.store)),
+            (Some(before), true) => format!("{text}  {} was told, and carries out none\n", visible(before)),
+            (Some(before), false) => format!(
+                "{text}  {} could not be told: see to it that nobody works on it any more\n",
+                visible(before)
+            ),
+        }
+    })
+}
+
+/// What `baton store take-over` answers.
+#[derive(Serialize)]
+struct TakenOver<'a> {
+    store: &'a str,
+    /// The store that carried them out before; none where it was this one.
+    before: Option<String>,
+    /// Whether that one was told and waits from now on.
+    #[serde(rename = "told")]
+    is_told: bool,
 }
 
 fn copy_store(from: &str, to: &str, unverified: bool, app: &mut App) -> Result<(), AppError> {
@@ -100,13 +137,18 @@ fn copy_store(from: &str, to: &str, unverified: bool, app: &mut App) -> Result<(
     // The source may be a backup, and what came after it has given out numbers.
     target.write_shared(|tx| Ok(counter::raise_floor_after_restore(tx, clock::now())?))?;
     warn_of_server(&mut source, &before, app)?;
+    let place = (app.machine.id.as_str(), clock::now());
+    let effects_held_for = effect_ownership::note_source(&mut source, &mut target, place)?;
     let tokens = settle_tokens(&mut target, [&from, &to], app)?;
     target.analyze()?;
     let items = copied.iter();
     let items = items.map(|table| Table { table: table.name, rows: table.rows, hash: &table.hash }).collect();
     let rows: u64 = copied.iter().map(|table| table.rows).sum();
     let (from, to) = (from.to_string(), to.to_string());
-    app.show(&Copied { from, to, rows, verified: !unverified, items, tokens, next: None }, show)
+    let effects_held_for = effects_held_for.map(|other| other.place);
+    let copied =
+        Copied { from, to, rows, verified: !unverified, items, tokens, effects_held_for, next: None };
+    app.show(&copied, show)
 }
 
 /// Says that a server uses the source still: what it writes from here on is not in the copy. One of this machine is known by its process,
@@ -142,6 +184,9 @@ struct Copied<'a> {
     verified: bool,
     items: Vec<Table<'a>>,
     tokens: CopiedTokens,
+    /// The store that goes on to carry out issues and webhooks, until the copy takes over.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    effects_held_for: Option<String>,
     /// Lists have a cursor; this one has no further page.
     next: Option<u64>,
 }
@@ -222,9 +267,16 @@ fn show(copied: &Copied<'_>) -> String {
         [true, false] => ", or unset it and run `baton restore FILE`, which puts the file in the usual place",
         _ => "",
     };
+    let take_over = match &copied.effects_held_for {
+        Some(_) => format!(
+            "  issues and webhooks stay with the old store until you say `baton --store {} store take-over`\n",
+            visible(&copied.to)
+        ),
+        None => String::new(),
+    };
     format!(
         "{}copied {} rows from {} to {}; they read the same on both sides\n{}  \
-         next: set BATON_STORE to the new store{}, and let nobody write to the old one\n",
+         next: set BATON_STORE to the new store{}, and let nobody write to the old one\n{take_over}",
         render::table(&rows),
         copied.rows,
         visible(&copied.from),

@@ -11,6 +11,9 @@ use super::layout::is_own_worktree;
 use super::{filtered, filters, is_its_own, root, run};
 use crate::repo_file::{MAX_SMALL_FILE_BYTES, RepoFile};
 
+/// Of a submodule only the commit counts that is checked out in it: for that git reads which one it is, and looks at no file of it.
+const SUBMODULES: &str = "--ignore-submodules=dirty";
+
 /// Branch, commit, and whether there are uncommitted changes. The last is left out where only the document is not committed that
 /// `baton init` wrote, and where finding out would run filters
 /// that the repository brings.
@@ -20,7 +23,7 @@ pub(crate) fn state(folder: &Path) -> Option<Git> {
         return None;
     }
     let Some(filters) = filters(&root) else { return head(&root) };
-    let args = ["status", "--porcelain=v2", "--branch", "--ignore-submodules=all", "--no-renames"];
+    let args = ["status", "--porcelain=v2", "--branch", SUBMODULES, "--no-renames"];
     let Some(text) = run(&root, &args, &filters) else { return head(&root) };
     let mut state = Git { dirty: Some(false), ..Git::default() };
     let mut may_be_nothing = false;
@@ -73,14 +76,7 @@ fn entries(folder: &Path) -> Option<Entries> {
     if !is_its_own(&root) {
         return None;
     }
-    let args = [
-        "status",
-        "--porcelain=v1",
-        "-z",
-        "--untracked-files=all",
-        "--ignore-submodules=all",
-        "--no-renames",
-    ];
+    let args = ["status", "--porcelain=v1", "-z", "--untracked-files=all", SUBMODULES, "--no-renames"];
     let filters = filters(&root)?;
     let text = run(&root, &args, &filters)?;
     let changed: Vec<&str> = text.split('\0').filter_map(|entry| entry.strip_prefix(" M ")).collect();

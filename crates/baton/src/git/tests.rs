@@ -233,6 +233,22 @@ fn worktrees_and_submodules_are_still_told() {
 }
 
 #[test]
+fn a_submodule_that_was_moved_on_is_not_committed() {
+    let (copy, other) = (Copy::new(), Copy::new());
+    let url = other.root().display().to_string();
+    copy.git(&["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", &url, "lib"]);
+    copy.git(&["-c", "user.name=n", "-c", "user.email=e@x", "commit", "-qam", "lib"]);
+    let seen = |dirty: bool, files: &[&str]| {
+        assert_eq!(state(&copy.root()).expect("a working copy").dirty, Some(dirty));
+        assert_eq!(uncommitted(&copy.root()).expect("a working copy"), files);
+    };
+    seen(false, &[]);
+    let within = ["-C", "lib", "-c", "user.name=n", "-c", "user.email=e@x"];
+    copy.git(&[&within[..], &["commit", "-q", "--allow-empty", "-m", "on"]].concat());
+    seen(true, &["lib"]);
+}
+
+#[test]
 fn a_working_tree_elsewhere_is_not_looked_at() {
     let copy = Copy::new();
     copy.git(&["config", "core.worktree", "/"]);

@@ -17,12 +17,14 @@ use std::time::Duration;
 
 use baton_model::duty;
 use baton_model::effect::{Action, Adapter, Effect, EffectDisposition, Outcome, next_disposition};
+use baton_model::store_place::OutsideCalls;
 use baton_model::time::Millis;
 use baton_store::{Failure, FaultKind, Store, outbox};
 use tokio::runtime::Handle;
 
 use crate::clock;
 use crate::config::Config;
+use crate::effect_ownership::EffectGate;
 use crate::error::AppError;
 use crate::host::Machine;
 use crate::leadership::Duties;
@@ -41,6 +43,7 @@ struct Relay {
     store: Store,
     machine: Arc<Machine>,
     duties: Arc<Duties>,
+    gate: EffectGate,
     webhook: webhook::Webhook,
     runtime: Handle,
 }
@@ -52,10 +55,13 @@ pub(crate) fn start(
     duties: &Arc<Duties>,
     runtime: Handle,
 ) -> Result<ServiceHandle, AppError> {
-    let store = Store::open(&config.store, clock::now())?;
+    let mut store = Store::open(&config.store, clock::now())?;
     let webhook = webhook::Webhook::new(config.webhook_secret.clone())?;
+    let gate = EffectGate::new(&machine.id);
+    // A copy of the file that is made from now on is known as one.
+    gate.calls(&mut store, machine.now())?;
     let (machine, duties) = (Arc::clone(machine), Arc::clone(duties));
-    Ok(ServiceHandle::start(Relay { store, machine, duties, webhook, runtime }, Duration::ZERO)?)
+    Ok(ServiceHandle::start(Relay { store, machine, duties, gate, webhook, runtime }, Duration::ZERO)?)
 }
 
 impl Service for Relay {
@@ -63,9 +69,10 @@ impl Service for Relay {
 
     /// Finishes the effects in hand, whatever the signal says.
     fn pass(&mut self, _: &StopSignal) -> Duration {
-        let Self { store, machine, duties, webhook, runtime } = self;
+        let Self { store, machine, duties, gate, webhook, runtime } = self;
+        let now = || machine.now();
         let done =
-            sweep(store, duties, || machine.now(), |effect| runtime.block_on(carry_out(webhook, effect)));
+            sweep(store, (duties, Some(gate)), now, |effect| runtime.block_on(carry_out(webhook, effect)));
         if let Err(failure) = &done {
             tracing::error!(%failure, "the outbox cannot be read");
         }
@@ -83,7 +90,7 @@ async fn carry_out(webhook: &webhook::Webhook, effect: &Effect) -> Outcome {
 /// One look at the outbox; returns how many effects were tried. An effect is leased only while the duty is ours.
 fn sweep(
     store: &mut Store,
-    duties: &Duties,
+    (duties, gate): (&Duties, Option<&EffectGate>),
     now: impl Fn() -> Millis,
     mut try_one: impl FnMut(&Effect) -> Outcome,
 ) -> Result<usize, Failure> {
@@ -91,6 +98,11 @@ fn sweep(
         return Ok(0);
     }
     let due = store.read(|tx| Ok(outbox::due(tx, Adapter::Webhook, now(), BATCH_SIZE)?))?;
+    if let Some(gate) = gate.filter(|_| !due.is_empty())
+        && gate.calls(store, now())? == OutsideCalls::Held
+    {
+        return Ok(0);
+    }
     let mut tried = 0;
     for effect in &due {
         let project = effect.project_id.as_str();
@@ -176,8 +188,8 @@ mod tests {
     fn what_is_done_is_not_done_again() {
         let mut store = store_with_effect();
         let duties = Duties::everything(&mut store);
-        assert_eq!(sweep(&mut store, &duties, clock::now, |_| Outcome::Done).expect("swept"), 1);
-        assert_eq!(sweep(&mut store, &duties, clock::now, |_| Outcome::Done).expect("swept"), 0);
+        assert_eq!(sweep(&mut store, (&duties, None), clock::now, |_| Outcome::Done).expect("swept"), 1);
+        assert_eq!(sweep(&mut store, (&duties, None), clock::now, |_| Outcome::Done).expect("swept"), 0);
         assert_eq!(states(&mut store), [("done".to_owned(), 1)]);
     }
 
@@ -186,11 +198,14 @@ mod tests {
         let mut store = store_with_effect();
         let duties = Duties::everything(&mut store);
         assert_eq!(
-            sweep(&mut store, &duties, clock::now, |_| Outcome::Retry { why: "503".into(), after: None })
-                .expect("swept"),
+            sweep(&mut store, (&duties, None), clock::now, |_| Outcome::Retry {
+                why: "503".into(),
+                after: None
+            })
+            .expect("swept"),
             1
         );
-        assert_eq!(sweep(&mut store, &duties, clock::now, |_| Outcome::Done).expect("swept"), 0);
+        assert_eq!(sweep(&mut store, (&duties, None), clock::now, |_| Outcome::Done).expect("swept"), 0);
         assert_eq!(states(&mut store), [("pending".to_owned(), 1)]);
     }
 
@@ -198,7 +213,8 @@ mod tests {
     fn what_failed_for_good_is_kept_with_its_reason() {
         let mut store = store_with_effect();
         let duties = Duties::everything(&mut store);
-        sweep(&mut store, &duties, clock::now, |_| Outcome::Final { why: "gone".into() }).expect("swept");
+        sweep(&mut store, (&duties, None), clock::now, |_| Outcome::Final { why: "gone".into() })
+            .expect("swept");
         assert_eq!(states(&mut store), [("failed".to_owned(), 1)]);
     }
 
@@ -210,7 +226,7 @@ mod tests {
         let first = store.write(&["p"], |tx| Ok(outbox::lease(tx, &due[0], clock::now())?)).expect("leased");
         let second = store.write(&["p"], |tx| Ok(outbox::lease(tx, &due[0], clock::now())?)).expect("asked");
         assert!(first.is_some() && second.is_none());
-        assert_eq!(sweep(&mut store, &duties, clock::now, |_| Outcome::Done).expect("swept"), 0);
+        assert_eq!(sweep(&mut store, (&duties, None), clock::now, |_| Outcome::Done).expect("swept"), 0);
     }
 
     #[test]
@@ -219,7 +235,7 @@ mod tests {
         let before = Duties::everything(&mut store);
         let now = Duties::everything(&mut store);
         assert!(before.fence(duty::RELAY).is_some(), "it has not noticed yet");
-        assert_eq!(sweep(&mut store, &before, clock::now, |_| Outcome::Done).expect("swept"), 0);
-        assert_eq!(sweep(&mut store, &now, clock::now, |_| Outcome::Done).expect("swept"), 1);
+        assert_eq!(sweep(&mut store, (&before, None), clock::now, |_| Outcome::Done).expect("swept"), 0);
+        assert_eq!(sweep(&mut store, (&now, None), clock::now, |_| Outcome::Done).expect("swept"), 1);
     }
 }

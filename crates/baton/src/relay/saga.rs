@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use baton_model::duty;
 use baton_model::session::{Limits, ProcessLocation};
+use baton_model::store_place::OutsideCalls;
 use baton_ops::op::{Caller, Env};
 use baton_ops::saga::{self, StepStart};
 use baton_store::{Failure, Store};
@@ -15,6 +16,7 @@ use super::github_read::{ClosingWords, IssueState};
 use super::saga_poll::REOPEN_POLL_SPAN;
 use crate::clock;
 use crate::config::Config;
+use crate::effect_ownership::EffectGate;
 use crate::error::AppError;
 use crate::host::Machine;
 use crate::leadership::Duties;
@@ -37,6 +39,7 @@ pub(crate) struct Driver {
     pub(super) github: Option<Arc<GitHub>>,
     caller: Caller,
     pub(super) poll: Duration,
+    gate: EffectGate,
 }
 
 /// What driving came to.
@@ -46,6 +49,8 @@ pub(crate) struct DriveResult {
     pub is_over: bool,
     /// Something was tried.
     pub has_moved: bool,
+    /// What is to be done outside waits, because another store of the ledger does it.
+    pub is_held: bool,
 }
 
 impl Driver {
@@ -53,6 +58,7 @@ impl Driver {
     pub(crate) fn new(config: &Config, machine: Arc<Machine>) -> Result<Self, AppError> {
         let own = ProcessLocation { machine: machine.id.clone(), process: crate::process::own_fingerprint() };
         Ok(Self {
+            gate: EffectGate::new(&machine.id),
             limits: config.limits,
             github: GitHub::new(config)?.map(Arc::new),
             caller: Caller { location: own, ..Caller::default() },
@@ -74,6 +80,11 @@ impl Driver {
         f(store, &mut env)
     }
 
+    /// Whether this store may call what is outside.
+    pub(super) fn calls(&self, store: &mut Store) -> Result<OutsideCalls, Failure> {
+        self.gate.calls(store, self.machine.now())
+    }
+
     /// Ids of what may be due.
     pub(crate) fn due(&self, store: &mut Store) -> Result<Vec<String>, Failure> {
         self.with(store, |store, env| saga::due(store, env, BATCH_SIZE))
@@ -87,7 +98,8 @@ impl Driver {
         id: &str,
         (until, patience): (Instant, Duration),
     ) -> Result<DriveResult, Failure> {
-        let mut driven = DriveResult::default();
+        let calls = self.calls(store)?;
+        let mut driven = DriveResult { is_held: calls == OutsideCalls::Held, ..DriveResult::default() };
         let sleep_within = |pause: Duration| pause <= patience && sleep_within(pause, until);
         while Instant::now() < until {
             if let Some(blocked) = self.github.as_ref().and_then(|github| github.blocked_for())
@@ -97,10 +109,10 @@ impl Driver {
             }
             let own = &self.caller.location;
             let taken = StepTime::now();
-            match self.with(store, |store, env| saga::begin(store, env, id, own))? {
+            match self.with(store, |store, env| saga::begin(store, env, id, (own, calls)))? {
                 StepStart::Finished => {
                     self.look_again(store, runtime, id)?;
-                    return Ok(DriveResult { is_over: true, has_moved: true });
+                    return Ok(DriveResult { is_over: true, has_moved: true, ..driven });
                 }
                 StepStart::OnlyDuplicateCheck => {
                     self.look_again(store, runtime, id)?;

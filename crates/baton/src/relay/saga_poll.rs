@@ -1,6 +1,7 @@
 //! Polls: what happened to the issues of hand-offs, where no webhook says so.
 
 use baton_model::handoff::{State, View};
+use baton_model::store_place::OutsideCalls;
 use baton_model::time::Millis;
 use baton_ops::handoff::{TrackerEvent, TrackerEventInput, awaits_closing_words, note_repository};
 use baton_ops::op::{Cx, Env};
@@ -27,6 +28,9 @@ impl Driver {
         let now = self.machine.now();
         let ended_since = ended_within.map_or(Millis::MAX, |span| now.saturating_sub(span));
         let repos = store.read(|tx| Ok(baton_store::handoff::open_repos(tx, ended_since)?))?;
+        if repos.is_empty() || self.calls(store)? == OutsideCalls::Held {
+            return Ok(0);
+        }
         let mut news = 0;
         for repo in repos {
             let known = store.read(|tx| Ok(tracker::poll(tx, &repo)?))?.unwrap_or_default();
@@ -44,7 +48,7 @@ impl Driver {
         let handoff = handoff.filter(|handoff| View::from(handoff).repository_missing);
         let Some(repo) = handoff.and_then(|handoff| handoff.issues_repo) else { return Ok(()) };
         match store.read(|tx| Ok(tracker::poll(tx, &repo)?))? {
-            Some(known) if known.due_at == 0 => {
+            Some(known) if known.due_at == 0 && self.calls(store)? == OutsideCalls::Allowed => {
                 self.poll_repo(store, runtime, (github, &repo), known).map(drop)
             }
             _ => Ok(()),

@@ -29,7 +29,6 @@ use crate::clock;
 use crate::config::{Config, Server};
 use crate::error::AppError;
 use crate::host::Machine;
-use crate::runner::{self, Answer, Runner};
 
 /// How long a connection may take.
 const CONNECT: Duration = Duration::from_secs(5);
@@ -77,6 +76,7 @@ impl Remote {
         entry: &'static OperationEntry,
         input: Value,
         caller: &Caller,
+        once: Option<String>,
     ) -> Result<Value, AppError> {
         if entry.site == Site::Disk {
             return self.read(DiskRead::Operation(entry, input), caller).await;
@@ -85,7 +85,7 @@ impl Remote {
             let what = "the input is no object";
             return Err(Refusal::invalid("input_invalid", what, "see the operation's schema").into());
         };
-        self.ask(entry, input, caller).await
+        self.ask(entry, input, caller, once).await
     }
 
     /// Calls until the server has no more questions.
@@ -94,10 +94,12 @@ impl Remote {
         entry: &OperationEntry,
         mut input: Map<String, Value>,
         caller: &Caller,
+        once: Option<String>,
     ) -> Result<Value, AppError> {
         let withheld = self.kept_back(entry, &mut input, caller).await?;
         let mut call = Call { input, caller: CallerHeader::of(caller), facts: Vec::new() };
-        let key = (entry.access == Access::Write && entry.retention != Retention::Nothing).then(key);
+        let own = || once.unwrap_or_else(key);
+        let key = (entry.access == Access::Write && entry.retention != Retention::Nothing).then(own);
         let mut texts: Vec<(String, String)> = Vec::new();
         for _ in 0..ROUNDS {
             let questions = match self.post(entry.name, &call, key.as_deref()).await {
@@ -313,14 +315,6 @@ impl Remote {
 }
 
 /// What surrounds an operation is done by the server, but for what concerns this machine.
-impl Runner for &Remote {
-    type Turn = std::convert::Infallible;
-
-    async fn execute(&mut self, call: runner::Call) -> Answer {
-        self.run(call.entry, call.input, &call.caller).await
-    }
-}
-
 fn client(server: &Server) -> Result<reqwest::Client, AppError> {
     // Installing twice is harmless: the first provider stays.
     let _ = rustls::crypto::ring::default_provider().install_default();

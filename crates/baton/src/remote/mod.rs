@@ -9,6 +9,7 @@ mod client;
 mod disk;
 mod facts;
 mod fitted;
+mod keyed_call;
 mod known_scope;
 mod placeholder;
 mod question;
@@ -22,6 +23,7 @@ pub(crate) use caller_header::caller_of;
 pub(crate) use client::Remote;
 pub(crate) use disk::client_store;
 pub(crate) use facts::{AnsweredQuestion, ClientHost, FACTS_REQUIRED};
+pub(crate) use keyed_call::RemoteCall;
 
 /// What is posted to `/api/v1/remote/{operation}`.
 #[derive(Debug, Default, Serialize, Deserialize)]

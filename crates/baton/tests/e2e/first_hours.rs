@@ -81,7 +81,7 @@ fn below_a_mistyped_folder_nothing_but_init_begins_a_store() {
     let copy = stage.root().join("copy.db").display().to_string();
     let begins =
         [&["token", "create"][..], &["log", "import", &export], &["serve", "--listen", "127.0.0.1:0"]];
-    let uses = [&["backup", &copy][..], &["store", "advance-counters"]];
+    let uses = [&["backup", &copy][..], &["store", "advance-counters"], &["store", "take-over"]];
     let folder = stage.root().join("mistyped");
     let mistyped = ann.with("BATON_STORE", folder.join("where.db"));
     for call in begins.iter().chain(&uses) {

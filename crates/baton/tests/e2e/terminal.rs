@@ -221,6 +221,7 @@ const CALLS: &[&str] = &[
     "log import HIDDEN",
     "store copy HIDDEN HIDDEN",
     "store advance-counters",
+    "store take-over",
     "service install --host HIDDEN --dry-run",
     "service status",
     "service uninstall --dry-run",

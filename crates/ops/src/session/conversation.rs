@@ -146,13 +146,43 @@ pub(crate) fn find(
     if found.is_some() || key == native.id {
         return Ok(found);
     }
-    let Some(earlier) = conversation::get(tx, project_id, native.tool, native.id)? else { return Ok(None) };
+    let Some(earlier) = conversation::get(tx, project_id, native.tool, native.id)? else {
+        return moved(tx, env, project_id, native);
+    };
     let own = match &earlier.session_id {
         Some(id) => session::get(tx, project_id, id)?,
         None => None,
     };
     let is_here = |machine: &str| machine.is_empty() || machine == env.caller.location.machine;
     Ok(own.filter(|own| is_here(&own.location.machine)).map(|_| earlier))
+}
+
+/// The one conversation of the same id and beginning whose folder on this machine is gone: it was moved.
+fn moved(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    project_id: &str,
+    native: NativeId<'_>,
+) -> Result<Option<Conversation>, Failure> {
+    if native.created_at.is_none() || native.cwd.is_none() {
+        return Ok(None);
+    }
+    let prefix = NativeId { cwd: None, ..native }.key() + "@";
+    let mut found = Vec::new();
+    for known in conversation::by_prefix(tx, project_id, native.tool, &prefix)? {
+        let id = match &known.baton_id {
+            Some(id) => baton::get(tx, project_id, id)?.map(|left| left.session_id),
+            None => known.session_id.clone(),
+        };
+        let Some(id) = id else { continue };
+        let Some(own) = session::get(tx, project_id, &id)? else { continue };
+        let is_here = own.location.machine == env.caller.location.machine;
+        let root = own.working_copy.map(|copy| copy.root).filter(|_| is_here);
+        if root.is_some_and(|root| env.host.has_folder(&root) == Some(false)) {
+            found.push(known);
+        }
+    }
+    Ok(found.pop().filter(|_| found.is_empty()))
 }
 
 /// The conversation as the ledger knows it, joined with the sessions that its transcript names as its own.
@@ -306,12 +336,47 @@ pub(crate) fn keep_late(
         true => "more of a conversation whose baton was taken already",
         false => "what another than who left the baton brought of its conversation",
     };
+    let existing_baton = note_for_holder(tx, env, (earlier, &author, text), packet, by)?;
+    once.keep(tx, env.now, &existing_baton)?;
+    Ok(existing_baton)
+}
+
+/// Keeps the packet of a session whose baton another holds by now: once, as a note of that session, of which the holder gets a signal.
+pub(crate) fn keep_for_holder(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    (own, taken): (&Session, &EarlierBaton),
+    packet: &ValidatedPacket,
+    (by, key): (&str, &str),
+) -> Result<ConversationBaton, Failure> {
+    let once = Request::of_content(&own.project_id, "conversation", key);
+    if let Some(first) = once.earlier_answer::<ConversationBaton>(tx)? {
+        return Ok(ConversationBaton { kept_delta_id: first.kept_delta_id, ..taken.existing_baton() });
+    }
+    let author = match token_rights::may_act_in(env, own) {
+        true => Author::session(own),
+        false => Author { project_id: &own.project_id, identity: by, session: None },
+    };
+    let text = "what the transcript tells of the session from which the baton was taken over";
+    let existing_baton = note_for_holder(tx, env, (taken, &author, text), packet, by)?;
+    once.keep(tx, env.now, &existing_baton)?;
+    Ok(existing_baton)
+}
+
+fn note_for_holder(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    (earlier, author, text): (&EarlierBaton, &Author<'_>, &str),
+    packet: &ValidatedPacket,
+    by: &str,
+) -> Result<ConversationBaton, Failure> {
+    let project_id = &earlier.baton.project_id;
     let mut body = json!({
         "text": text,
         "baton_id": earlier.baton.baton_id, "arrived_from": by,
     });
     body[LATE_PACKET] = json!(packet.text());
-    let note = append_json(tx, env, &author, Kind::Note, &body)?;
+    let note = append_json(tx, env, author, Kind::Note, &body)?;
     let existing_baton =
         ConversationBaton { kept_delta_id: Some(note.delta_id.clone()), ..earlier.existing_baton() };
     // Two agents of one tool may have one name.
@@ -325,8 +390,7 @@ pub(crate) fn keep_late(
             packet.view().summary,
             note.delta_id
         );
-        send_signal(tx, env, (&project_id, by, &holder.identity), (&subject, &text))?;
+        send_signal(tx, env, (project_id, by, &holder.identity), (&subject, &text))?;
     }
-    once.keep(tx, env.now, &existing_baton)?;
     Ok(existing_baton)
 }

@@ -159,6 +159,7 @@ impl Operation for Pickup {
     const META: Meta =
         Meta::write("hd_exec", "Pick up a baton: continue another agent's work with its context and duty")
             .opens_session()
+            .shows_on_dry_run()
             .changes_tasks()
             .takes_file_turn();
     type Input = PickupInput;

@@ -32,7 +32,7 @@ pub(crate) fn pick_within(
     Ok(pick(tx, env, (&input, &marks), project_id, identity)?.session_id.unwrap_or_default())
 }
 
-/// Refuses what [`pick_within`] would refuse because another agent holds the baton. Says who has it otherwise: the caller, or whom force would
+/// Refuses what [`pick_within`] would refuse because another agent holds the baton, or went on with it. Says who has it otherwise: the caller, or whom force would
 /// take it from.
 pub(crate) fn check_unclaimed(
     tx: &mut Tx<'_>,
@@ -44,7 +44,9 @@ pub(crate) fn check_unclaimed(
     let (handoff_id, force) = (Some(spec.baton_id.clone()), spec.force);
     let input = PickupInput { target_id: handoff_id, force, why: spec.why, ..PickupInput::default() };
     match preview(tx, env, &input, project_id, identity) {
-        Err(Failure::Refused(refusal)) if refusal.code == "baton_claimed" => return Err(refusal.into()),
+        Err(Failure::Refused(refusal)) if ["baton_claimed", "baton_spent"].contains(&refusal.code) => {
+            return Err(refusal.into());
+        }
         Err(Failure::Refused(_)) | Ok(_) => {}
         Err(other) => return Err(other),
     }

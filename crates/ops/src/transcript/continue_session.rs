@@ -5,7 +5,8 @@ use std::path::Path;
 use baton_model::baton::Baton;
 use baton_model::confinement::Confinement;
 use baton_model::conversation::Conversation;
-use baton_model::session::ReleaseReason;
+use baton_model::id::identity_key;
+use baton_model::session::{ReleaseReason, Session};
 use baton_store::{Failure, Tx, baton, session};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,6 +16,7 @@ use super::found_transcript::FoundTranscript;
 use super::import::{ImportJob, ImportOutput};
 use super::isolation::View;
 use super::read::{DocumentRequest, read};
+use super::work_holder::WorkHolder;
 use crate::op::{Cx, Env, Meta, Operation, Reach};
 use crate::project::require_active;
 use crate::session::conversation;
@@ -82,6 +84,15 @@ pub struct ContinueOutput {
     /// Who holds the baton, where it neither waits nor is held by the caller from here on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held_by: Option<String>,
+    /// Who left the baton, where that is neither the caller nor the tool that wrote the session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left_by: Option<String>,
+    /// From whom it was taken: they had picked it up and are gone, or force took it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub taken_from: Option<String>,
+    /// The session's own agent, where that is at work under another name than the caller's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub holder: Option<WorkHolder>,
 }
 
 impl Operation for Continue {
@@ -121,16 +132,9 @@ impl Operation for Continue {
                 // be named.
                 is_alone: false,
             };
-            let mut left = importing.import(tx, env)?;
-            if let Some(known) = baton::get(tx, &project_id, &left.baton_id)? {
-                if known.spent_by.is_some() && input.force {
-                    // What was carried on and wrapped stays as it is; this is a second line from the same session.
-                    importing.again = true;
-                    left = importing.import(tx, env)?;
-                } else {
-                    release_the_gone(tx, env, &known, &identity)?;
-                }
-            }
+            let (left, before) = import(tx, env, (&mut importing, &input), &identity)?;
+            let taken_from = before.filter(|_| input.hold);
+            let left_by = left_by(tx, (&project_id, &left.baton_id), [&identity, transcript.format.id()])?;
             let claiming = claiming(&input, &left.baton_id);
             let (session_id, held_by) = match input.hold {
                 false => (None, check_unclaimed(tx, env, &project_id, &identity, claiming)?),
@@ -149,9 +153,66 @@ impl Operation for Continue {
                 summary: left.summary,
                 imported_before: left.imported_before,
                 held_by,
+                left_by,
+                taken_from,
+                holder: left.holder,
             })
         })
     }
+}
+
+/// The baton of the session, and who held it before. A holder that is gone is released; force makes a second line of work that went on.
+fn import(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    (importing, input): (&mut ImportJob<'_>, &ContinueInput),
+    identity: &str,
+) -> Result<(ImportOutput, Option<String>), Failure> {
+    let left = match importing.import(tx, env) {
+        Err(Failure::Refused(refusal)) if refusal.code == "work_taken_over" && input.force => {
+            importing.again = true;
+            importing.import(tx, env)?
+        }
+        left => left?,
+    };
+    let project_id = importing.project_id;
+    let before = holder_before(tx, (project_id, &left.baton_id), identity)?;
+    let Some(known) = baton::get(tx, project_id, &left.baton_id)? else { return Ok((left, before)) };
+    if known.spent_by.is_some() && input.force {
+        // What was carried on and wrapped stays as it is; this is a second line from the same session.
+        importing.again = true;
+        return Ok((importing.import(tx, env)?, before));
+    }
+    release_the_gone(tx, env, &known, identity)?;
+    Ok((left, before))
+}
+
+/// Who left a baton, unless it is one of these.
+fn left_by(
+    tx: &mut Tx<'_>,
+    (project_id, baton_id): (&str, &str),
+    known: [&str; 2],
+) -> Result<Option<String>, Failure> {
+    let baton = baton::get(tx, project_id, baton_id)?;
+    let is_other = |name: &String| known.iter().all(|one| identity_key(one) != identity_key(name));
+    Ok(baton.map(|baton| baton.identity).filter(is_other))
+}
+
+/// Who holds a baton before the caller takes it, where that is somebody else.
+fn holder_before(
+    tx: &mut Tx<'_>,
+    (project_id, baton_id): (&str, &str),
+    caller: &str,
+) -> Result<Option<String>, Failure> {
+    let Some(known) = baton::get(tx, project_id, baton_id)?.filter(|known| known.spent_by.is_none()) else {
+        return Ok(None);
+    };
+    let holder = match &known.holder_session_id {
+        Some(id) => session::get(tx, project_id, id)?,
+        None => None,
+    };
+    let is_other = |holder: &Session| identity_key(&holder.identity) != identity_key(caller);
+    Ok(holder.filter(is_other).map(|holder| holder.identity))
 }
 
 /// The name under which the baton is held; that of the caller where it waits.

@@ -173,9 +173,9 @@ pub(super) fn find(
 ) -> Result<FoundTranscript, Failure> {
     let named: Vec<String> = agent.map(str::to_owned).into_iter().collect();
     let agents = agent_ids(&named)?;
-    if wanted != "latest" && !cx.env.host.is_served() && Path::new(wanted).is_file() {
+    let path = Path::new(wanted.trim_end_matches('/'));
+    if wanted != "latest" && !cx.env.host.is_served() && path.is_file() {
         // The same file has one name, however it was spelled: the folder of some tools is a part of the session's id.
-        let path = Path::new(wanted);
         return Ok(by_path(&path.canonicalize().unwrap_or_else(|_| path.to_owned()), agent)?);
     }
     let filter =

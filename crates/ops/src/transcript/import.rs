@@ -5,7 +5,6 @@ use baton_model::delta::Kind;
 use baton_model::id::{check_identity, check_label};
 use baton_model::packet::{ValidatedPacket, one_line};
 use baton_model::refusal::{self, Refusal};
-use baton_model::session::Session;
 use baton_store::{Failure, Tx, session};
 use baton_transcripts::Complaint;
 use schemars::JsonSchema;
@@ -20,15 +19,14 @@ use super::over_session::over_session;
 use super::progress::progress;
 use super::read::{DocumentRequest, read};
 use super::same_conversation::{self, SessionMatch};
+use super::work_holder::{WorkHolder, own_agent};
 use crate::idempotency::request::Request;
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation, Reach};
-use crate::ownership::is_at_work;
 use crate::project::require_not_merged;
 use crate::resolve;
 use crate::session::conversation::{self, ConversationBaton, EarlierBaton};
 use crate::session::{Address, leave, on_top_of_sessions, spend};
-use crate::token_rights;
 
 /// Imports a transcript as a baton.
 pub struct Import;
@@ -63,7 +61,7 @@ pub struct ImportInput {
 }
 
 /// Answer of `transcript_import`.
-#[derive(Serialize, Deserialize, Clone)]
+#[derive(Default, Serialize, Deserialize, Clone)]
 pub struct ImportOutput {
     /// The project.
     pub project_id: String,
@@ -89,6 +87,9 @@ pub struct ImportOutput {
     /// The baton that the session has already; only `again` makes a new one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub existing_baton: Option<ConversationBaton>,
+    /// Who is at work on it: the session's own agent, or whoever went on with its work. The work stays theirs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub holder: Option<WorkHolder>,
     /// Batons that may be of the same conversation: nothing tells for certain.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub may_be_same: Vec<String>,
@@ -154,7 +155,7 @@ impl Operation for Import {
 }
 
 /// The key under which versions before kept what they imported, by the file's state: its size and last entry are part of it.
-fn key(transcript: &FoundTranscript) -> String {
+pub(super) fn key(transcript: &FoundTranscript) -> String {
     let id: String = transcript.header.id.chars().take(40).collect();
     format!(
         "t:{id}:{}:{}",
@@ -189,8 +190,12 @@ impl ImportJob<'_> {
         let mut known = load_conversation(tx, env, self.project_id, self.meant)?;
         let (may_be_same, may_be_same_sessions) = self.join_alike(tx, env, &mut known)?;
         let Some(earlier) = conversation::earlier_baton(tx, env, &known)? else {
+            if let Some(taken) = self.taken_over(tx, env, &known)? {
+                return Ok(taken);
+            }
+            let holder = own_agent(tx, env, (&known, env.caller.identity.as_deref()))?;
             let first = self.first(tx, env, &known)?;
-            return Ok(ImportOutput { may_be_same, may_be_same_sessions, ..first });
+            return Ok(ImportOutput { may_be_same, may_be_same_sessions, holder, ..first });
         };
         if self.again && earlier.is_replaceable(env) {
             return self.leave(tx, env, &known, None);
@@ -286,19 +291,6 @@ impl ImportJob<'_> {
         self.leave(tx, env, known, None)
     }
 
-    /// The session of the conversation's agent, if that has stopped without a wrap.
-    fn stopped(
-        &self,
-        tx: &mut Tx<'_>,
-        env: &Env<'_>,
-        known: &Conversation,
-    ) -> Result<Option<Session>, Failure> {
-        let Some(id) = &known.session_id else { return Ok(None) };
-        let own = session::get(tx, self.project_id, id)?;
-        Ok(own
-            .filter(|own| !own.has_wrapped() && !is_at_work(env, own) && token_rights::may_act_in(env, own)))
-    }
-
     fn leave(
         &self,
         tx: &mut Tx<'_>,
@@ -353,10 +345,8 @@ impl ImportJob<'_> {
             summary: left.summary,
             imported_before: false,
             superseded_baton_id: earlier.map(|earlier| earlier.baton.baton_id.clone()),
-            existing_baton: None,
-            may_be_same: Vec::new(),
             skipped: self.skipped(),
-            may_be_same_sessions: Vec::new(),
+            ..ImportOutput::default()
         })
     }
 
@@ -367,7 +357,7 @@ impl ImportJob<'_> {
     }
 
     /// The baton that the conversation has, and how it stands.
-    fn present(&self, earlier: &EarlierBaton, existing_baton: ConversationBaton) -> ImportOutput {
+    pub(super) fn present(&self, earlier: &EarlierBaton, existing_baton: ConversationBaton) -> ImportOutput {
         ImportOutput {
             project_id: self.project_id.to_owned(),
             identity: earlier.baton.identity.clone(),
@@ -378,11 +368,9 @@ impl ImportJob<'_> {
             agent: self.meant.format.id().to_owned(),
             summary: earlier.baton.summary.clone(),
             imported_before: true,
-            superseded_baton_id: None,
             existing_baton: Some(existing_baton),
-            may_be_same: Vec::new(),
             skipped: self.skipped(),
-            may_be_same_sessions: Vec::new(),
+            ..ImportOutput::default()
         }
     }
 }

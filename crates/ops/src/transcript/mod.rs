@@ -36,6 +36,7 @@ mod show;
 mod unwrapped;
 mod unwrapped_check;
 mod withdraw;
+mod work_holder;
 pub use capture::{Capture, CaptureInput, CaptureOutput};
 pub use continue_session::{Continue, ContinueInput, ContinueOutput};
 pub use copies::{Copies, CopiesInput, CopiesOutput, CopyPart, CopyPartInput, CopyPartOutput};
@@ -57,5 +58,6 @@ pub use show::{Message, Role, Show, ShowInput, ShowOutput};
 pub use unwrapped::UnwrappedQuery;
 pub use unwrapped_check::{ConversationExtent, Unwrapped, UnwrappedInput, UnwrappedOutput};
 pub use withdraw::{Withdraw, WithdrawInput, WithdrawOutput};
+pub use work_holder::WorkHolder;
 
 pub use read::{DocumentRequest, read_for_remote};

@@ -111,11 +111,35 @@ on_every_backend! {
         std::fs::write(folder.join(name), chat).expect("a chat");
         let import = |path: std::path::PathBuf| json!({ "id": path, "agent": "aider" });
         let left = w.ok(&agent("Owner"), "transcript_import", import(folder.join(name)));
-        for path in [link.join(name), folder.join("src/..").join(name)] {
+        let with_slash = std::path::PathBuf::from(format!("{}/", folder.join(name).display()));
+        for path in [link.join(name), folder.join("src/..").join(name), with_slash] {
             let again = w.ok(&agent("Owner"), "transcript_import", import(path));
             assert_eq!((&again["imported_before"], &again["baton_id"]), (&json!(true), &left["baton_id"]));
         }
         assert_eq!(offered(w).len(), 1);
+    }
+
+    fn a_session_whose_folder_was_moved_is_the_same_one(w) {
+        let home = tempfile::tempdir().expect("a home");
+        let (folder, there) = (home.path().join("shop"), home.path().join("store"));
+        std::fs::create_dir_all(&folder).expect("a folder");
+        let name = ".aider.chat.history.md";
+        let chat = "\n# aider chat started at 2026-11-19 10:00:00\n\n> Aider v0.86\n\n#### please build the cart\n\nI will edit cart.py\n";
+        std::fs::write(folder.join(name), chat).expect("a chat");
+        let import = |path: std::path::PathBuf| json!({ "id": path, "agent": "aider" });
+        let left = w.ok(&agent("Owner"), "transcript_import", import(folder.join(name)));
+        std::fs::rename(&folder, &there).expect("moved");
+        w.machines.gone_folders.insert(folder.display().to_string());
+        let again = w.ok(&agent("Owner"), "transcript_import", import(there.join(name)));
+        assert_eq!((&again["imported_before"], &again["baton_id"]), (&json!(true), &left["baton_id"]));
+        assert_eq!(offered(w).len(), 1);
+        // While the folder of the first is there, another one with the same beginning is a copy.
+        w.machines.gone_folders.clear();
+        let beside = home.path().join("copy");
+        std::fs::create_dir_all(&beside).expect("a folder");
+        std::fs::copy(there.join(name), beside.join(name)).expect("a copy");
+        let copy = w.ok(&agent("Owner"), "transcript_import", import(beside.join(name)));
+        assert_ne!(copy["baton_id"], left["baton_id"]);
     }
 
     fn who_takes_a_baton_back_or_exports_it_hears_whose_words_nobody_is_told_of_then(w) {

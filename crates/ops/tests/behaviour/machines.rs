@@ -45,6 +45,8 @@ pub(crate) struct Machines {
     pub is_served: bool,
     /// Commits, as folder and revision.
     pub commits: BTreeSet<String>,
+    /// Folders of which it is known that they are not there.
+    pub gone_folders: BTreeSet<String>,
     /// Whether agents are told what waits without its subject.
     pub hides_subjects: bool,
     /// How memories are indexed.
@@ -103,6 +105,10 @@ impl CommitObserver for Keeper {
 impl Host for Machines {
     fn hides_subjects(&self) -> bool {
         self.hides_subjects
+    }
+
+    fn has_folder(&self, folder: &str) -> Option<bool> {
+        self.gone_folders.contains(folder).then_some(false)
     }
 
     fn keeps_beats(&self) -> bool {

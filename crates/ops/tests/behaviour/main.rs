@@ -17,6 +17,7 @@ mod backend;
 mod database_server;
 mod linked_documents;
 mod machines;
+mod work_holder;
 mod world;
 
 mod accounting;
@@ -47,6 +48,7 @@ mod first_hours;
 mod free_fields;
 mod handoff_ends;
 mod handoffs;
+mod held_acts;
 mod held_elsewhere;
 mod history;
 mod holding;

@@ -13,7 +13,7 @@ use crate::transcript_copies::{open, push};
 use crate::world::{Agent, World, agent, text};
 
 /// Ann at work in project `p`, with something of every kind that one can hold; the ids by which it is named.
-fn at_work(w: &mut World) -> BTreeSet<String> {
+pub(crate) fn at_work(w: &mut World) -> BTreeSet<String> {
     w.register("q");
     let ann = agent("Ann");
     open(w, "p");

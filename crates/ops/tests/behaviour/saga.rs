@@ -3,6 +3,7 @@
 
 use baton_model::issue::TrackerOutcome;
 use baton_model::session::ProcessLocation;
+use baton_model::store_place::OutsideCalls;
 use baton_ops::op::Env;
 use baton_ops::saga::{self, LeasedStep, OutcomeReport, StepStart};
 use baton_store::Failure;
@@ -24,7 +25,7 @@ fn with_env<T>(w: &mut World, f: impl FnOnce(&mut baton_store::Store, &mut Env<'
 }
 
 pub(crate) fn begin(w: &mut World, id: &str, own: &ProcessLocation) -> Result<StepStart, Failure> {
-    with_env(w, |store, env| saga::begin(store, env, id, own))
+    with_env(w, |store, env| saga::begin(store, env, id, (own, OutsideCalls::Allowed)))
 }
 
 pub(crate) fn tell(w: &mut World, step: &LeasedStep, end: &TrackerOutcome) -> Result<OutcomeReport, Failure> {

@@ -234,6 +234,23 @@ on_every_backend! {
         }
     }
 
+    fn a_reader_sees_a_baton_as_a_pickup_would_bring_it_and_takes_nothing(w) {
+        let left = w.leave_baton(&agent("Lola"), "the cart");
+        w.ok(&agent("Lola"), "signal_send", json!({ "to": "Dora", "subject": "schema", "body": "it moved" }));
+        let readers = [bearer("Dora", Scope::Read, &["p"]), crate::bearers::bearing(agent("Dora").nameless(), "r", Scope::Read, None).project("p")];
+        for reader in readers {
+            let before = w.everything();
+            let shown = w.ok(&reader, "hd_exec", json!({ "dry_run": true, "handoff_id": left["baton_id"] }));
+            assert_eq!(shown["baton"]["delta_id"], left["baton_id"]);
+            assert_eq!(w.everything(), before, "nothing is written");
+            w.no_trace(&reader, "hd_exec", json!({ "handoff_id": left["baton_id"] }), "scope_missing");
+            w.no_trace(&reader, "hd_exec", json!({ "dry_run": true, "force": true, "why": "w" }), "scope_missing");
+        }
+        let elsewhere = bearer("Dora", Scope::Read, &["q"]);
+        let refusal = w.call(&elsewhere, "hd_exec", json!({ "dry_run": true, "handoff_id": left["baton_id"] })).expect_err("another project");
+        assert!(!refusal.to_string().contains("the cart"), "{refusal:#}");
+    }
+
     fn only_an_operator_takes_by_force(w) {
         w.start(&agent("Lola"));
         let elsewhere = |who: Agent| who.machine("m2");

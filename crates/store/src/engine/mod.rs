@@ -19,6 +19,8 @@ mod value;
 
 use std::path::Path;
 
+use baton_model::store_place::StorePlace;
+
 pub use commit_observer::{CommitEvent, CommitObserver};
 pub use fault::{Failure, Fault, FaultKind};
 pub use sqlite::{DRAFT_MARK, restore};
@@ -167,6 +169,8 @@ pub(crate) trait Engine: Send {
     fn server_time(&mut self) -> Result<Option<i64>, Fault> {
         Ok(None)
     }
+    /// Where the store is, and what a copy of it has otherwise; `None` for memory. The machine is for the caller to say.
+    fn place(&mut self) -> Result<Option<StorePlace>, Fault>;
     /// What the engine finds wrong with its own files; empty is sound.
     fn integrity(&mut self) -> Result<Vec<String>, Fault>;
     /// Whether a process that is about to end may do so without closing the connection.

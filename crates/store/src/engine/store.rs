@@ -5,6 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use baton_model::store_place::StorePlace;
+
 use super::commit_observer::CommitObserver;
 use super::connection::Connection;
 use super::fault::{Failure, Fault, FaultKind};
@@ -212,6 +214,12 @@ impl Store {
     /// `None` on SQLite.
     pub fn server_time(&mut self) -> Result<Option<i64>, Fault> {
         self.connection.engine.server_time()
+    }
+
+    /// Where the store is as it is seen from this machine; `None` for memory, of which there is no copy.
+    pub fn place(&mut self, machine_id: &str) -> Result<Option<StorePlace>, Fault> {
+        let place = self.connection.engine.place()?;
+        Ok(place.map(|place| StorePlace { machine_id: machine_id.to_owned(), ..place }))
     }
 
     /// Whether a batch is open.

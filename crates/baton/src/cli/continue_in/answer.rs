@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use baton_model::id::visible;
-use baton_ops::transcript::ContinueOutput;
+use baton_ops::transcript::{ContinueOutput, WorkHolder};
 use serde::Serialize;
 
 use super::plan::{Plan, Warning};
@@ -31,6 +31,15 @@ pub(super) struct Answer<'a> {
     agent: &'a str,
     file: Option<&'a Path>,
     warnings: &'a [Warning],
+    /// Who left the baton, who had it before, and whose session is at work, where these are others than the caller.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    left_by: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    taken_from: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    held_by: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    holder: Option<&'a WorkHolder>,
     #[serde(skip_serializing_if = "Option::is_none")]
     native: Option<NativeSession<'a>>,
     /// Who can read the session, where it was pushed encrypted: its words are not recorded then.
@@ -67,6 +76,10 @@ pub(super) fn answer<'a>(
         agent: &plan.agent,
         file: prompt.and_then(|prompt| prompt.file.as_deref()),
         warnings: &plan.warnings,
+        left_by: recorded.left_by.as_deref(),
+        taken_from: recorded.taken_from.as_deref(),
+        held_by: recorded.held_by.as_deref(),
+        holder: recorded.holder.as_ref(),
         native: carried.map(|WrittenSession { id, path, messages, .. }| NativeSession {
             id,
             path,
@@ -76,12 +89,7 @@ pub(super) fn answer<'a>(
     }
 }
 
-pub(super) fn report(
-    plan: &Plan,
-    answer: &Answer<'_>,
-    (print, held_by): (bool, Option<&str>),
-    app: &App,
-) -> Result<(), AppError> {
+pub(super) fn report(plan: &Plan, answer: &Answer<'_>, print: bool, app: &App) -> Result<(), AppError> {
     let warnings = render::warnings(answer.warnings.iter().map(|warning| &warning.message));
     app.remark(warnings.trim_end());
     let baton = render::short_id(answer.handoff_id);
@@ -92,9 +100,10 @@ pub(super) fn report(
             readers.join(", ")
         ));
     }
+    remark_others(answer, app);
     if print {
         let project = visible(answer.project_id);
-        app.remark(&match held_by {
+        app.remark(&match answer.held_by {
             None => format!("recorded: baton {baton} waits in project {project}"),
             Some(holder) => {
                 format!("recorded: baton {baton} of project {project} is held by {}", visible(holder))
@@ -116,5 +125,20 @@ pub(super) fn report(
     match app.format {
         Format::Text => Ok(()),
         Format::Json | Format::JsonLines => app.show(answer, |_| String::new()),
+    }
+}
+
+/// Whose the baton is beside the caller, and who may still be at work.
+fn remark_others(answer: &Answer<'_>, app: &App) {
+    let baton = render::short_id(answer.handoff_id);
+    if let Some(name) = answer.left_by {
+        app.remark(&format!("baton {baton} of this session was left by {}", visible(name)));
+    }
+    if let Some(name) = answer.taken_from {
+        app.remark(&format!("baton {baton} was {}'s, who had picked it up", visible(name)));
+    }
+    if let Some(holder) = answer.holder {
+        let (name, id) = (visible(&holder.identity), render::short_id(&holder.session_id));
+        app.remark(&format!("{name} may still be at work on it, in session {id}"));
     }
 }

@@ -124,7 +124,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     };
     let argv = launch::argv(words, &call)?;
     let answer = answer(&plan, &argv, (prompt.as_ref(), carried.as_ref()), (&recorded, readers.as_ref()));
-    report(&plan, &answer, (args.print, recorded.held_by.as_deref()), app)?;
+    report(&plan, &answer, args.print, app)?;
     if args.print {
         return Ok(());
     }

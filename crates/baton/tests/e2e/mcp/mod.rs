@@ -4,6 +4,8 @@ mod answers;
 mod changes;
 pub(crate) mod client;
 mod others;
+mod retries;
+mod scopes;
 mod tools;
 mod unreadable;
 mod web;

@@ -12,6 +12,7 @@ mod value;
 use std::collections::HashMap;
 use std::path::Path;
 
+use baton_model::store_place::StorePlace;
 use tokio_postgres::error::SqlState;
 
 use connect::Connector;
@@ -259,6 +260,18 @@ impl Engine for Postgres {
             Some(row) => row.reader().opt_int(),
             None => Ok(None),
         }
+    }
+
+    fn place(&mut self) -> Result<Option<StorePlace>, Fault> {
+        let sql =
+            "SELECT CAST(system_identifier AS TEXT) || '/' || (SELECT CAST(oid AS TEXT) FROM pg_database
+            WHERE datname = current_database()) FROM pg_control_system()";
+        // Some servers give these numbers to nobody.
+        let key = match self.with_client(async |client| client.query_typed(sql, &[]).await) {
+            Ok(rows) => rows.first().and_then(|row| row.try_get::<_, String>(0).ok()).unwrap_or_default(),
+            Err(_) => String::new(),
+        };
+        Ok(Some(StorePlace { place: self.place.clone(), key, is_database: true, ..StorePlace::default() }))
     }
 
     fn version(&mut self) -> Result<Option<i64>, Fault> {

@@ -11,6 +11,7 @@ mod retained_state;
 
 use std::path::Path;
 
+use baton_model::store_place::StorePlace;
 use rusqlite::config::DbConfig;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{CachedStatement, Connection, ToSql, params_from_iter};
@@ -308,6 +309,10 @@ impl Engine for Sqlite {
             true => Ok(()),
             false => Err(Fault::other(format!("parameters are not $1…$n in order: {}", one_line(sql)))),
         }
+    }
+
+    fn place(&mut self) -> Result<Option<StorePlace>, Fault> {
+        Ok(self.location.as_ref().map(Location::place))
     }
 
     fn version(&mut self) -> Result<Option<i64>, Fault> {

@@ -6,6 +6,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use baton_model::store_place::StorePlace;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
@@ -63,6 +64,16 @@ impl Location {
     pub(super) fn of(path: &Path) -> Result<Self, Fault> {
         let real = path.canonicalize().map_err(|e| error::io_fault("cannot open", path, e))?;
         Ok(Self { given: path.to_owned(), real, id: FileId::of(path) })
+    }
+
+    /// The place as it is noted. The number of a device may be another after the next start of the machine.
+    pub(super) fn place(&self) -> StorePlace {
+        let number = self.id.map(|FileId(_, number)| number).filter(|number| *number != 0);
+        StorePlace {
+            place: self.real.display().to_string(),
+            key: number.map(|number| number.to_string()).unwrap_or_default(),
+            ..StorePlace::default()
+        }
     }
 
     /// Whether the path names another file by now, or none.

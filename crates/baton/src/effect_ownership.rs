@@ -1,0 +1,171 @@
+//! Whether this store is the one of its ledger that carries out what goes outside. A copy, a restored backup or the clone of a machine
+//! has every hand-off, too: two stores that write to one issue undo each other's work, so one of them waits until it is told to take over.
+
+use std::path::Path;
+use std::sync::OnceLock;
+
+use baton_model::id::visible;
+use baton_model::store_place::{OutsideCalls, StorePlace};
+use baton_model::time::Millis;
+use baton_store::{Failure, Store, Target, counter, delta, effect_owner, project};
+
+/// The command that makes this store the one.
+pub(crate) const TAKE_OVER: &str = "baton store take-over";
+
+/// What a process asks before each look at what is due outside. Where its store is does not change while it runs.
+pub(crate) struct EffectGate {
+    machine_id: String,
+    here: OnceLock<Option<StorePlace>>,
+    has_warned: OnceLock<()>,
+}
+
+impl EffectGate {
+    /// Of a process on this machine.
+    pub(crate) fn new(machine_id: &str) -> Self {
+        Self { machine_id: machine_id.to_owned(), here: OnceLock::new(), has_warned: OnceLock::new() }
+    }
+
+    /// Whether this store may call what is outside. The first one that does so is noted, and so is one that was moved.
+    pub(crate) fn calls(&self, store: &mut Store, now: Millis) -> Result<OutsideCalls, Failure> {
+        let here = match self.here.get() {
+            Some(known) => known,
+            None => {
+                let here = store.place(&self.machine_id)?;
+                self.here.get_or_init(|| here)
+            }
+        };
+        let Some(here) = here else { return Ok(OutsideCalls::Allowed) };
+        let Some(known) = store.read(|tx| Ok(effect_owner::get(tx)?))? else {
+            store.write_shared(|tx| Ok(effect_owner::put_first(tx, here, now)?))?;
+            return Ok(OutsideCalls::Allowed);
+        };
+        if !known.is_same(here, is_there) {
+            self.has_warned.get_or_init(|| tracing::warn!("{}", held_text(&known.place)));
+            return Ok(OutsideCalls::Held);
+        }
+        if (&known.place, &known.key) != (&here.place, &here.key) {
+            store.write_shared(|tx| Ok(effect_owner::put(tx, here, now)?))?;
+        }
+        Ok(OutsideCalls::Allowed)
+    }
+}
+
+/// Notes this store where none is noted, so that a copy of its file is known as one.
+pub(crate) fn note_first(store: &mut Store, machine_id: &str, now: Millis) -> Result<(), Failure> {
+    let Some(here) = store.place(machine_id)? else { return Ok(()) };
+    match store.read(|tx| Ok(effect_owner::get(tx)?))? {
+        Some(_) => Ok(()),
+        None => store.write_shared(|tx| Ok(effect_owner::put_first(tx, &here, now)?)),
+    }
+}
+
+/// The other store that carries out what goes outside in this one's place; none where it is this one. Writes nothing.
+pub(crate) fn other_owner(store: &mut Store, machine_id: &str) -> Result<Option<StorePlace>, Failure> {
+    let Some(here) = store.place(machine_id)? else { return Ok(None) };
+    let known = store.read(|tx| Ok(effect_owner::get(tx)?))?;
+    Ok(known.filter(|known| !known.is_same(&here, is_there)))
+}
+
+/// Notes in a copy which store it was made of: that one goes on.
+pub(crate) fn note_source(
+    source: &mut Store,
+    copy: &mut Store,
+    (machine_id, now): (&str, Millis),
+) -> Result<Option<StorePlace>, Failure> {
+    let noted = source.read(|tx| Ok(effect_owner::get(tx)?))?;
+    let owner = match noted {
+        Some(noted) => Some(noted),
+        None => source.place(machine_id)?,
+    };
+    if let Some(owner) = owner {
+        copy.write_shared(|tx| Ok(effect_owner::put(tx, &owner, now)?))?;
+    }
+    other_owner(copy, machine_id)
+}
+
+/// What became of a takeover.
+pub(crate) struct Takeover {
+    /// The store that carried out what goes outside before; none where it was this one.
+    pub(crate) before: Option<StorePlace>,
+    /// Whether that one was told, so that it waits from now on.
+    pub(crate) is_told: bool,
+}
+
+/// Makes this store the one. Steps that the other may have done are looked up before they are tried. The other one is told where this
+/// machine has its file.
+pub(crate) fn take_over(store: &mut Store, machine_id: &str, now: Millis) -> Result<Takeover, Failure> {
+    let Some(here) = store.place(machine_id)? else {
+        return Ok(Takeover { before: None, is_told: false });
+    };
+    let before = other_owner(store, machine_id)?;
+    let is_told = match &before {
+        Some(other) => notify_other(store, other, &here, now).unwrap_or_else(|failure| {
+            tracing::debug!(%failure, "the other store cannot be told");
+            false
+        }),
+        None => false,
+    };
+    store.write_shared(|tx| {
+        effect_owner::put(tx, &here, now)?;
+        if before.is_some() {
+            counter::raise_floor_after_restore(tx, now)?;
+        }
+        Ok(())
+    })?;
+    Ok(Takeover { before, is_told })
+}
+
+/// Notes in the other store which one takes its place. One that is not of the same ledger, or that this build would bring up to date, is
+/// left alone.
+fn notify_other(
+    store: &mut Store,
+    other: &StorePlace,
+    here: &StorePlace,
+    now: Millis,
+) -> Result<bool, Failure> {
+    let target = Target::File(other.place.clone().into());
+    if other.is_database || other.machine_id != here.machine_id || !is_there(&other.place) {
+        return Ok(false);
+    }
+    let mut theirs = Store::open_read_only(&target)?;
+    if !is_same_ledger(store, &mut theirs)? {
+        return Ok(false);
+    }
+    drop(theirs);
+    let mut theirs = Store::open_existing(&target, now)?;
+    theirs.write_shared(|tx| Ok(effect_owner::put(tx, here, now)?))?;
+    Ok(true)
+}
+
+/// Whether two stores have the first entry of a project in common.
+fn is_same_ledger(one: &mut Store, other: &mut Store) -> Result<bool, Failure> {
+    let firsts = one.read(|tx| {
+        let mut firsts = Vec::new();
+        for id in project::ids(tx)? {
+            let first = delta::after_seq(tx, &id, 0, 1)?.pop();
+            firsts.extend(first.map(|first| (id, first.delta_id)));
+        }
+        Ok(firsts)
+    })?;
+    other.read(|tx| {
+        for (project_id, delta_id) in &firsts {
+            if delta::get(tx, project_id, delta_id)?.is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    })
+}
+
+/// Why issues and webhooks wait here, in a sentence with the command that changes it.
+pub(crate) fn held_text(other: &str) -> String {
+    format!(
+        "issues and webhooks wait: this store is a copy of {}, which carries them out; where that one is given up, `{TAKE_OVER}` lets \
+         this one carry them out in its place",
+        visible(other)
+    )
+}
+
+fn is_there(path: &str) -> bool {
+    Path::new(path).exists()
+}
