@@ -54,6 +54,7 @@ mod first_hours;
 mod fleet;
 mod github;
 mod hooks;
+mod full_disk;
 mod hostile;
 mod http;
 mod install;
