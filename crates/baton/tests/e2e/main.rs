@@ -37,6 +37,7 @@ mod chain;
 mod changes_remote;
 mod commits;
 mod cross;
+mod continue_places;
 mod cross_faces;
 mod cross_kill;
 mod database;
