@@ -124,4 +124,5 @@ mod worktree_location;
 mod worktree_machines;
 mod worktree_places;
 mod worktree_unfinished;
+mod worktree_page;
 mod worktrees;
