@@ -85,6 +85,7 @@ fn play(root: &std::path::Path, edit: &Edit) {
 }
 
 /// How many working copies: as many as `PROPTEST_CASES` asks for, else `BATON_TEST_KILLS`, else few, since each is several repositories.
+#[allow(clippy::disallowed_methods, reason = "a test reads how long it shall take")]
 fn cases() -> u32 {
     const LIBRARY_DEFAULT: u32 = 256;
     let wanted = || std::env::var("BATON_TEST_KILLS").ok()?.parse().ok();
