@@ -124,14 +124,22 @@ pub struct WorkingCopy {
 impl WorkingCopy {
     /// The working copy in a clause: `/src/shop-fix, branch fix at 1a2b3c4`.
     pub fn describe(&self) -> String {
-        let commit = self.commit.as_deref().map(|commit| visible(commit.get(..7).unwrap_or(commit)));
-        let head = match (&self.branch, commit) {
-            (Some(branch), Some(commit)) => format!(", branch {} at {commit}", visible(branch)),
-            (Some(branch), None) => format!(", branch {}", visible(branch)),
-            (None, Some(commit)) => format!(", at {commit} without a branch"),
-            (None, None) => String::new(),
+        let head = match checkout(self.branch.as_deref(), self.commit.as_deref()) {
+            Some(head) => format!(", {head}"),
+            None => String::new(),
         };
         format!("{}{head}", visible(&self.root))
+    }
+}
+
+/// What is checked out, in a clause: `branch fix at 1a2b3c4`.
+pub fn checkout(branch: Option<&str>, commit: Option<&str>) -> Option<String> {
+    let commit = commit.map(|commit| visible(commit.get(..7).unwrap_or(commit)));
+    match (branch, commit) {
+        (Some(branch), Some(commit)) => Some(format!("branch {} at {commit}", visible(branch))),
+        (Some(branch), None) => Some(format!("branch {}", visible(branch))),
+        (None, Some(commit)) => Some(format!("at {commit} without a branch")),
+        (None, None) => None,
     }
 }
 

@@ -119,41 +119,67 @@ pub(crate) fn read_entry(root: &Path, path: &[u8]) -> Result<Option<(Kind, Vec<u
     Ok(Some((kind, fs::read(&full).map_err(fault("read", &full))?)))
 }
 
-/// Puts content at a path in one step: beside it first, then by rename.
-pub(crate) fn put(
-    root: &Path,
-    path: &[u8],
-    (kind, bytes): &(Kind, Vec<u8>),
-    beside: &str,
-) -> Result<(), Fault> {
+/// Puts content at a path in one step: beside it first, then by rename. Where that fails, as on a full disk, nothing of it is left.
+pub(crate) fn put(root: &Path, path: &[u8], content: &(Kind, Vec<u8>), beside: &str) -> Result<(), Fault> {
     let full = inside(root, path)?;
-    let folder = full.parent().unwrap_or(root);
-    make_folders(root, path)?;
-    if full.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
-        remove_empty(&full).map_err(fault("remove the folder", &full))?;
+    let temporary = full.parent().unwrap_or(root).join(beside);
+    let mut new_folders = Vec::new();
+    let outcome = make_folders(root, path, &mut new_folders).and_then(|()| {
+        let outcome = put_beside(content, &temporary).and_then(|()| put_in_place(&temporary, &full));
+        if outcome.is_err() {
+            let _ = fs::remove_file(&temporary);
+        }
+        outcome
+    });
+    if outcome.is_err() {
+        new_folders.iter().rev().for_each(|folder| _ = fs::remove_dir(folder));
     }
-    let temporary = folder.join(beside);
-    // It stems from an interrupted application.
-    let _ = fs::remove_file(&temporary);
-    if *kind == Kind::Link {
-        link(&from_bytes(bytes)?, &temporary).map_err(fault("create", &temporary))?;
-    } else {
-        fs::write(&temporary, bytes).map_err(fault("write", &temporary))?;
-        set_executable(&temporary, *kind == Kind::Executable).map_err(fault("write", &temporary))?;
-    }
-    fs::rename(&temporary, &full).map_err(fault("write", &full))
+    outcome
 }
 
-fn make_folders(root: &Path, path: &[u8]) -> Result<(), Fault> {
+fn put_beside((kind, bytes): &(Kind, Vec<u8>), temporary: &Path) -> Result<(), Fault> {
+    // It stems from an interrupted application.
+    let _ = fs::remove_file(temporary);
+    if *kind == Kind::Link {
+        return link(&from_bytes(bytes)?, temporary).map_err(fault("create", temporary));
+    }
+    fs::write(temporary, bytes).map_err(fault("write", temporary))?;
+    set_executable(temporary, *kind == Kind::Executable).map_err(fault("write", temporary))
+}
+
+fn put_in_place(temporary: &Path, full: &Path) -> Result<(), Fault> {
+    if full.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
+        remove_empty(full).map_err(fault("remove the folder", full))?;
+    }
+    fs::rename(temporary, full).map_err(fault("write", full))
+}
+
+/// Makes the folders above a path, and says which are new.
+fn make_folders(root: &Path, path: &[u8], new: &mut Vec<PathBuf>) -> Result<(), Fault> {
     for (at, _) in path.iter().enumerate().filter(|(_, byte)| **byte == b'/') {
         let folder = inside(root, &path[..at])?;
         match folder.symlink_metadata() {
             Ok(meta) if meta.is_dir() => {}
             Ok(_) => return Err(Fault::Obstacles(vec![text(&path[..at])])),
-            Err(_) => fs::create_dir(&folder).map_err(fault("create", &folder))?,
+            Err(_) => {
+                fs::create_dir(&folder).map_err(fault("create", &folder))?;
+                new.push(folder);
+            }
         }
     }
     Ok(())
+}
+
+/// Removes what a kill left beside a path, and the folders above that are empty then: they may be new, too.
+pub(super) fn remove_temporary(root: &Path, path: &[u8], beside: &str) -> Result<(), Fault> {
+    let full = inside(root, path)?;
+    let Some(folder) = full.parent().filter(|folder| folder.is_dir()) else { return Ok(()) };
+    let temporary = folder.join(beside);
+    if temporary.symlink_metadata().is_err() {
+        return Ok(());
+    }
+    remove_if_there(&temporary)?;
+    prune(root, path)
 }
 
 /// Removes a folder that holds nothing but folders.
@@ -175,7 +201,7 @@ pub(crate) fn remove(root: &Path, path: &[u8]) -> Result<(), Fault> {
 }
 
 /// Removes the folders above a path that are empty.
-pub(crate) fn prune(root: &Path, path: &[u8]) -> Result<(), Fault> {
+fn prune(root: &Path, path: &[u8]) -> Result<(), Fault> {
     let full = inside(root, path)?;
     for folder in full.ancestors().skip(1).take_while(|folder| *folder != root) {
         if fs::remove_dir(folder).is_err() {
@@ -231,4 +257,14 @@ pub(super) fn remove_if_there(path: &Path) -> Result<(), Fault> {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(fault("remove", path)(error)),
         _ => Ok(()),
     }
+}
+
+/// A file of ours or of git's; none where there is none.
+pub(super) fn read(path: &Path) -> Result<Option<Vec<u8>>, Fault> {
+    let meta = match path.symlink_metadata() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        meta => meta.map_err(fault("read", path))?,
+    };
+    check_regular(path, &meta)?;
+    fs::read(path).map(Some).map_err(fault("read", path))
 }

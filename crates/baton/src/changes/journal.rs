@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use super::Fault;
 use super::committed::CommittedPaths;
 use super::files::{
-    Kind, check_regular, fault, inside, put, read_entry, remove, remove_if_there, text, write,
+    Kind, fault, inside, put, read, read_entry, remove, remove_if_there, remove_temporary, text, write,
 };
 use super::plumbing::Repo;
 use super::recovery::{Recovered, Recovery};
@@ -162,7 +162,7 @@ impl<'a> Journal<'a> {
         if outcome.is_err() {
             // Before the plan nothing was written, and what is there now may be the user's.
             if self.dir.join("plan").exists() {
-                self.put_all(Side::Old, &mut |_| Ok(()))?;
+                self.put_old()?;
             }
             if is_locked {
                 remove_if_there(&self.lock_path())?;
@@ -189,7 +189,7 @@ impl<'a> Journal<'a> {
         self.check_state()?;
         step(Step::Plan)?;
         self.write_plan()?;
-        self.put_all(Side::New, &mut |n| step(Step::Path(n)))?;
+        self.put_new(&mut |n| step(Step::Path(n)))?;
         write(&self.dir.join("written"), b"")?;
         step(Step::Index)?;
         self.put_index()?;
@@ -263,35 +263,50 @@ impl<'a> Journal<'a> {
         }
     }
 
-    /// Brings every path to one side: removals first, so that a file can take a folder's place.
-    fn put_all(&self, to: Side, step: &mut dyn FnMut(usize) -> Result<(), Fault>) -> Result<(), Fault> {
-        let side =
-            |change: &'_ Change| if to == Side::Old { change.old.is_some() } else { change.new.is_some() };
-        let (put_list, removals): (Vec<_>, Vec<_>) =
-            self.changes.iter().enumerate().partition(|(_, change)| side(change));
-        for (n, change) in removals.into_iter().chain(put_list) {
+    /// The numbers of the paths in the order in which they are written: removals first, so that a file can take a folder's place.
+    fn order(&self) -> Vec<usize> {
+        let (put_list, removals): (Vec<usize>, Vec<usize>) =
+            (0..self.changes.len()).partition(|n| self.changes[*n].new.is_some());
+        removals.into_iter().chain(put_list).collect()
+    }
+
+    /// Writes the paths that are not written yet; an edit meanwhile stops it.
+    fn put_new(&self, step: &mut dyn FnMut(usize) -> Result<(), Fault>) -> Result<(), Fault> {
+        for n in self.order() {
             step(n)?;
-            let found = read_entry(&self.repo.root, &change.path)?;
-            let (from, wanted) = match to {
-                Side::Old => (&change.new, &change.old),
-                Side::New => (&change.old, &change.new),
-            };
-            if found == *wanted {
-                continue;
-            }
-            if found != *from {
-                // Edited meanwhile: taking back leaves the edit, going on stops before it.
-                if to == Side::Old {
-                    continue;
-                }
-                return Err(self.edited(&[(n, change)]));
-            }
-            match wanted {
-                None => remove(&self.repo.root, &change.path)?,
-                Some(wanted) => put(&self.repo.root, &change.path, wanted, &temporary_name(n))?,
-            }
+            self.put_side(n, Side::New)?;
         }
         self.remove_temporaries()
+    }
+
+    /// Takes back what was written. In the reverse order, with nothing half written left, each path needs no more room than it had
+    /// before: a full disk is no reason to stop. What cannot be taken back does not keep the others from it.
+    fn put_old(&self) -> Result<(), Fault> {
+        let mut outcome = self.remove_temporaries();
+        for n in self.order().into_iter().rev() {
+            outcome = outcome.and(self.put_side(n, Side::Old));
+        }
+        outcome
+    }
+
+    fn put_side(&self, n: usize, to: Side) -> Result<(), Fault> {
+        let change = &self.changes[n];
+        let found = read_entry(&self.repo.root, &change.path)?;
+        let (from, wanted) = match to {
+            Side::Old => (&change.new, &change.old),
+            Side::New => (&change.old, &change.new),
+        };
+        if found == *wanted {
+            return Ok(());
+        }
+        if found != *from {
+            // Edited meanwhile: taking back leaves the edit.
+            return if to == Side::Old { Ok(()) } else { Err(self.edited(&[(n, change)])) };
+        }
+        match wanted {
+            None => remove(&self.repo.root, &change.path),
+            Some(wanted) => put(&self.repo.root, &change.path, wanted, &temporary_name(n)),
+        }
     }
 
     /// Has paths stay as they are that the commit has so by now.
@@ -307,10 +322,7 @@ impl<'a> Journal<'a> {
 
     fn remove_temporaries(&self) -> Result<(), Fault> {
         for (n, change) in self.changes.iter().enumerate() {
-            let full = inside(&self.repo.root, &change.path)?;
-            if let Some(folder) = full.parent().filter(|folder| folder.is_dir()) {
-                remove_if_there(&folder.join(temporary_name(n)))?;
-            }
+            remove_temporary(&self.repo.root, &change.path, &temporary_name(n))?;
         }
         Ok(())
     }
@@ -350,13 +362,13 @@ impl<'a> Journal<'a> {
                 // The lock was removed meanwhile.
                 journal.lock_index()?;
             }
-            journal.put_all(Side::New, &mut |_| Ok(()))?;
+            journal.put_new(&mut |_| Ok(()))?;
             journal.put_index()?;
         } else if is_valid && !is_written {
             // The index was written by another since: only taking back is safe, of what was not committed.
             journal.keep_committed()?;
             journal.check_state()?;
-            journal.put_all(Side::Old, &mut |_| Ok(()))?;
+            journal.put_old()?;
             recovery = Recovery::TakenBack;
         } else if is_locked {
             remove_if_there(&journal.lock_path())?;
@@ -380,13 +392,4 @@ fn read_plan(dir: &Path, plan: &[u8]) -> Result<Vec<Change>, Fault> {
     entries
         .map(|(n, e)| Ok(Change { old: side("old", n, e.old)?, new: side("new", n, e.new)?, path: e.path }))
         .collect()
-}
-
-fn read(path: &Path) -> Result<Option<Vec<u8>>, Fault> {
-    let meta = match path.symlink_metadata() {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        meta => meta.map_err(fault("read", path))?,
-    };
-    check_regular(path, &meta)?;
-    fs::read(path).map(Some).map_err(fault("read", path))
 }

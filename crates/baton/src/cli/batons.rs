@@ -6,11 +6,15 @@ use baton_ops::baton::{
     List, ListInput, ListOutput, Row, Show, ShowInput, ShowOutput, Spending, SpentReason, Withdraw,
     WithdrawInput, WithdrawOutput, Withdrawal,
 };
+use baton_ops::session::OriginCommit;
 
 use super::ActingIdentity;
 use crate::app::App;
 use crate::error::AppError;
 use crate::render;
+
+/// How many commits of a session are named to people.
+const NAMED_COMMITS: usize = 20;
 
 /// List the batons that can be picked up, the oldest first, show one, or take one back
 #[derive(clap::Args)]
@@ -139,6 +143,17 @@ fn export_words(of: &Spending) -> Option<String> {
     })
 }
 
+/// The newest commits of its session, the oldest of them first.
+fn commits(made: &[OriginCommit]) -> String {
+    let more = made.len().saturating_sub(NAMED_COMMITS);
+    let names: Vec<String> =
+        made.iter().skip(more).map(|one| visible(one.id.get(..12).unwrap_or(&one.id))).collect();
+    match more {
+        0 => names.join(", "),
+        more => format!("{more} earlier ones, {}", names.join(", ")),
+    }
+}
+
 /// A baton without its packet.
 pub(super) fn facts(shown: &ShowOutput) -> String {
     let row = &shown.row;
@@ -161,6 +176,7 @@ pub(super) fn facts(shown: &ShowOutput) -> String {
             "changes",
             if row.has_changes { "go with it: `baton changes show`".to_owned() } else { String::new() },
         ),
+        fact("commits", commits(&shown.commits)),
         fact("summary", visible(&row.summary)),
     ];
     let facts: Vec<_> = facts.into_iter().filter(|fact| fact.iter().all(|text| !text.is_empty())).collect();

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::stage::{Stage, Terminal, assert_fields, env, items, text};
 use crate::worktrees::{committed, git, worktree};
 
-const NORMAL: &str = "11111111-aaaa-4000-8000-00000000abcd";
+pub(crate) const NORMAL: &str = "11111111-aaaa-4000-8000-00000000abcd";
 
 /// The samples that are part of the repository.
 fn sample(name: &str) -> PathBuf {
@@ -24,13 +24,25 @@ fn worked() -> Stage {
 }
 
 fn claude(stage: &Stage, folder: &str) {
+    claude_with(stage, &[("cwd", folder), ("sessionId", NORMAL)]);
+}
+
+/// One that was written to just now, on a branch.
+pub(crate) fn claude_on(stage: &Stage, folder: &Path, branch: &str) {
+    let now = stage.bare().shell("date -u +%FT%T.999Z").out.trim().to_owned();
+    let folder = folder.display().to_string();
+    let fields = [("cwd", &*folder), ("sessionId", NORMAL), ("gitBranch", branch), ("timestamp", &*now)];
+    claude_with(stage, &fields);
+}
+
+fn claude_with(stage: &Stage, fields: &[(&str, &str)]) {
     let content = fs::read_to_string(sample("claude/normal.jsonl")).expect("sample");
     let mut lines = String::new();
     for line in content.lines() {
         let mut event: Value = serde_json::from_str(line).expect("a line of the sample");
-        for (key, value) in [("cwd", folder), ("sessionId", NORMAL)] {
+        for (key, value) in fields {
             if event.get(key).is_some() {
-                event[key] = value.into();
+                event[*key] = (*value).into();
             }
         }
         lines.push_str(&format!("{event}\n"));
@@ -39,14 +51,14 @@ fn claude(stage: &Stage, folder: &str) {
 }
 
 /// How a stand-in was called.
-struct Called {
-    folder: String,
+pub(crate) struct Called {
+    pub(crate) folder: String,
     args: Vec<String>,
     vars: String,
 }
 
 /// Puts a program of this name on the path of a terminal.
-fn stand_in<'a>(stage: &'a Stage, terminal: &Terminal<'a>, program: &str) -> Terminal<'a> {
+pub(crate) fn stand_in<'a>(stage: &'a Stage, terminal: &Terminal<'a>, program: &str) -> Terminal<'a> {
     let script = "#!/bin/sh\nrm -rf \"$HOME/called\"; mkdir \"$HOME/called\"\npwd > \"$HOME/called/folder\"\n\
         env | grep ^BATON_ > \"$HOME/called/vars\"\nfor arg in \"$@\"; do printf '%s\\0' \"$arg\"; done > \"$HOME/called/args\"\n\
         if [ -n \"$SAY\" ]; then sh -c \"$SAY\"; fi\nexit 7\n";
@@ -56,7 +68,7 @@ fn stand_in<'a>(stage: &'a Stage, terminal: &Terminal<'a>, program: &str) -> Ter
     terminal.with("PATH", format!("{bin}:{}", env("PATH").expect("PATH")))
 }
 
-fn called(stage: &Stage) -> Called {
+pub(crate) fn called(stage: &Stage) -> Called {
     let read =
         |name: &str| fs::read_to_string(stage.home().join("called").join(name)).expect("it was called");
     let args = read("args");
@@ -71,7 +83,7 @@ fn called(stage: &Stage) -> Called {
     Called { folder: read("folder").trim().to_owned(), args, vars: read("vars") }
 }
 
-fn real(path: &Path) -> String {
+pub(crate) fn real(path: &Path) -> String {
     path.canonicalize().expect("a folder").display().to_string()
 }
 

@@ -87,6 +87,41 @@ fn only_what_was_made_in_the_sessions_own_working_copy_counts() {
 }
 
 #[test]
+fn a_baton_and_a_thread_name_the_commits_of_their_sessions() {
+    let stage = committed();
+    let donna = stage.terminal("Donna");
+    donna.json(&["start"]);
+    let first = commit(&stage, "1\n", "one");
+    // Git's clock has seconds.
+    std::thread::sleep(std::time::Duration::from_millis(1_100));
+    let made = [first, commit(&stage, "2\n", "two")];
+    let left = text(&donna.json(&["wrap", "--summary", "s"]), "baton_id");
+    let lola = stage.terminal("Lola");
+    lola.json(&["pickup"]);
+    let later = commit(&stage, "3\n", "three");
+    let next = text(&lola.json(&["wrap", "--summary", "t"]), "baton_id");
+    let of = |baton: &str| -> Vec<String> {
+        let shown = lola.json(&["batons", "show", baton]);
+        shown["commits"].as_array().expect("commits").iter().map(|one| text(one, "id")).collect()
+    };
+    assert_eq!((of(&left), of(&next)), (made.to_vec(), vec![later.clone()]));
+    let shown = lola.text(&["batons", "show", &left]);
+    assert!(shown.contains(&format!("{}, {}", &made[0][..12], &made[1][..12])), "{shown}");
+    let thread = lola.json(&["sessions", "thread", &next]);
+    let entries = thread["sessions"].as_array().expect("sessions").iter().flat_map(|one| {
+        let entries = one["entries"].as_array().expect("entries");
+        entries.iter().filter(|entry| entry["kind"] == "commit").map(|entry| text(entry, "text"))
+    });
+    assert_eq!(entries.collect::<Vec<_>>(), [made.to_vec(), vec![later.clone()]].concat());
+    let shown = lola.text(&["sessions", "thread", &next]);
+    assert!(shown.contains(&made[0][..7]) && shown.contains(&later[..7]), "{shown}");
+    // A session without commits says nothing of them.
+    lola.json(&["start"]);
+    let empty = text(&lola.json(&["wrap", "--summary", "u"]), "baton_id");
+    assert!(!lola.text(&["batons", "show", &empty]).contains("commits"));
+}
+
+#[test]
 fn a_place_that_git_does_not_know_is_refused() {
     let stage = committed();
     let donna = stage.terminal("Donna");

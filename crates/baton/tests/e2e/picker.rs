@@ -57,6 +57,14 @@ impl Seat {
         self.keys.flush().expect("keys");
     }
 
+    /// What is drawn until the end.
+    pub(crate) fn rest(mut self) -> String {
+        let _ = self.child.wait();
+        // The last words may be on their way still.
+        std::thread::sleep(Duration::from_millis(200));
+        self.drawn.0.lock().expect("lock").replace('\r', "")
+    }
+
     pub(crate) fn end(mut self) -> i32 {
         self.child.wait().expect("it ends").code().unwrap_or(-1)
     }

@@ -1,11 +1,13 @@
 //! A baton as a file: from one home to another, with what is not committed, through a bare remote.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
 use crate::stage::{Stage, text};
+use crate::transcript_copies::{SAID, SECRET, session_with_a_secret};
 use crate::worktrees::git;
 
 /// A repository with a bare remote, registered by Ann, and a clone that another home knows under the same name. Nothing that `baton init`
@@ -145,4 +147,67 @@ fn a_file_that_cannot_be_written_or_read_changes_nothing() {
     assert_eq!(donna.json(&["status"])["handoffs"], json!([]));
     ann.json(&["handoff", "reclaim", &text(&left, "baton_id")]);
     assert_eq!(ann.json(&["pickup"])["baton"]["delta_id"], left["baton_id"]);
+}
+
+#[test]
+fn a_transcript_goes_along_where_it_is_asked_for_without_its_secrets_and_a_document_always() {
+    let homes = two_homes();
+    wrapped(&homes);
+    session_with_a_secret(&homes.here);
+    let ann = homes.here.terminal("Ann");
+    let plain = homes.here.root().join("plain.baton").display().to_string();
+    ann.json(&["handoff", "export", "-o", &plain]);
+    let read = |file: &str| -> Value {
+        serde_json::from_str(&fs::read_to_string(file).expect("read")).expect("one JSON document")
+    };
+    let without = read(&plain);
+    assert_eq!(without.get("transcript"), None, "only where it is asked for");
+    let document = text(&without, "document");
+    assert!(document.starts_with("# ") && document.contains("half of the cart"), "{document}");
+    let again = ["handoff", "export", "--again", "-o", &homes.file, "--transcript", "latest"];
+    let baton = text(&without["baton"], "baton_id");
+    ann.json(&[&again[..], &[&baton]].concat());
+    let written = fs::read_to_string(&homes.file).expect("read");
+    assert!(
+        written.contains(SAID) && written.contains("The key is") && !written.contains(SECRET),
+        "{written}"
+    );
+    let donna = homes.there.terminal("Donna").within(&homes.clone);
+    let events = homes.there.root().join("events.jsonl");
+    let path = events.display().to_string();
+    donna.json(&["handoff", "import", &homes.file, "--transcript", &path]);
+    let lines = fs::read_to_string(&events).expect("written");
+    let parsed: Vec<Value> =
+        lines.lines().map(|line| serde_json::from_str(line).expect("an event on each line")).collect();
+    assert_eq!(json!(parsed), read(&homes.file)["transcript"]);
+    assert!(lines.contains(SAID) && !lines.contains(SECRET), "{lines}");
+    assert_eq!(fs::metadata(&events).expect("a file").permissions().mode() & 0o777, 0o600);
+    // It is to be read, and no session that could go on there.
+    donna.refused(3, "transcript_unknown", &["continue", "latest", "--in", "codex", "--print"]);
+    let plain_import = homes.there.root().join("none.jsonl").display().to_string();
+    donna.json(&["handoff", "import", &plain, "--transcript", &plain_import]);
+    assert!(!PathBuf::from(plain_import).exists(), "the file had none");
+}
+
+#[test]
+fn a_file_is_encrypted_to_an_identity_by_its_name() {
+    let homes = two_homes();
+    wrapped(&homes);
+    let (ann, donna) = (homes.here.terminal("Ann"), homes.there.terminal("Donna").within(&homes.clone));
+    let export = ["handoff", "export", "-o", &homes.file, "--encrypt-to"];
+    let refused = ann.refused(3, "key_unknown", &[&export[..], &["Donna"]].concat());
+    assert!(text(&refused, "hint").contains("baton key list"), "{refused}");
+    assert!(!PathBuf::from(&homes.file).exists(), "nothing left the ledger");
+    homes.here.terminal("Rex").json(&["key", "create"]);
+    ann.json(&[&export[..], &["rex"]].concat());
+    let written = fs::read_to_string(&homes.file).expect("read");
+    assert!(written.starts_with("-----BEGIN AGE ENCRYPTED FILE-----") && !written.contains("cart"));
+    donna.refused(1, "baton_file_locked", &["handoff", "import", &homes.file]);
+    // Whoever has the key of that name opens it: here in its own home.
+    let rex = homes.here.terminal("Rex");
+    let opened = rex.run(&["handoff", "import", &homes.file, "--json"]);
+    assert!(
+        !opened.out.contains("baton_file_locked") && opened.out.contains("baton_exported"),
+        "{opened:#?}"
+    );
 }

@@ -10,8 +10,26 @@ use crate::stage::{Stage, Terminal, items, text};
 use crate::worktrees::git;
 
 pub(crate) const ID: &str = "11111111-aaaa-4000-8000-00000000abcd";
-const SAID: &str = "I chose Decimal over float because money needs exact cents.";
+pub(crate) const SAID: &str = "I chose Decimal over float because money needs exact cents.";
 pub(crate) const SECRET: &str = "AKIAQWERTYUIOPASDFGH";
+
+/// A session of Claude Code in the repository of a stage, in which a secret was said.
+pub(crate) fn session_with_a_secret(stage: &Stage) {
+    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("../transcripts/samples/claude/normal.jsonl");
+    let mut lines = String::new();
+    for line in fs::read_to_string(sample).expect("a sample").lines() {
+        let mut event: Value = serde_json::from_str(line).expect("a line of the sample");
+        for (key, value) in [("cwd", stage.shop().display().to_string()), ("sessionId", ID.to_owned())] {
+            if event.get(key).is_some() {
+                event[key] = value.into();
+            }
+        }
+        lines.push_str(
+            &format!("{event}\n").replace("Never touch", &format!("The key is {SECRET}. Never touch")),
+        );
+    }
+    stage.file(&format!("home/.claude/projects/-shop/{ID}.jsonl"), lines);
+}
 
 /// A server, a laptop on which Ann worked with Claude Code, and a desktop with a clone. Neither has a ledger of its own.
 pub(crate) struct TwoMachines {
@@ -34,20 +52,7 @@ impl TwoMachines {
         git(&laptop, laptop.shop(), &["remote", "add", "origin", &bare]);
         git(&laptop, desktop.root(), &["clone", "-q", &bare, "copy"]);
         let clone = desktop.root().join("copy");
-        let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("../transcripts/samples/claude/normal.jsonl");
-        let mut lines = String::new();
-        for line in fs::read_to_string(sample).expect("a sample").lines() {
-            let mut event: Value = serde_json::from_str(line).expect("a line of the sample");
-            for (key, value) in [("cwd", laptop.shop().display().to_string()), ("sessionId", ID.to_owned())] {
-                if event.get(key).is_some() {
-                    event[key] = value.into();
-                }
-            }
-            lines.push_str(
-                &format!("{event}\n").replace("Never touch", &format!("The key is {SECRET}. Never touch")),
-            );
-        }
-        laptop.file(&format!("home/.claude/projects/-shop/{ID}.jsonl"), lines);
+        session_with_a_secret(&laptop);
         let made = Self { server, far, laptop, desktop, clone };
         made.ann().json(&["init"]);
         made.donna().json(&["init", "--join", "shop"]);

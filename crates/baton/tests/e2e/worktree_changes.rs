@@ -10,7 +10,7 @@ use crate::mcp::client::{Client, MODERN};
 use crate::stage::{Stage, Terminal, env, text};
 use crate::worktrees::{committed, git};
 
-const WRAP: [&str; 5] = ["wrap", "--summary", "s", "--next", "n"];
+pub(crate) const WRAP: [&str; 5] = ["wrap", "--summary", "s", "--next", "n"];
 
 /// Another clone of the first repository, joined to its project.
 pub(crate) fn second(stage: &Stage) -> PathBuf {
@@ -22,12 +22,12 @@ pub(crate) fn second(stage: &Stage) -> PathBuf {
     path
 }
 
-fn status(stage: &Stage, folder: impl AsRef<Path>) -> String {
+pub(crate) fn status(stage: &Stage, folder: impl AsRef<Path>) -> String {
     git(stage, folder, &["status", "--porcelain=v2", "--untracked-files=all"])
 }
 
 /// Every file below a folder.
-fn tree(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+pub(crate) fn tree(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut found = BTreeMap::new();
     for entry in fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()) {
         if entry.is_dir() {

@@ -30,6 +30,9 @@ fn the_card_and_the_announcement_say_where_each_agent_works() {
     assert!(card.contains(&format!("in {}, branch fix at {}", beside.display(), &commit[..7])), "{card}");
     let start = stage.ledger("shop").into_iter().rfind(|delta| delta["kind"] == "start");
     assert_eq!(start.expect("a start")["body"]["place"]["branch"], "fix", "the log says it too");
+    let log = stage.terminal("Ann").text(&["log"]);
+    let worked = format!("  in {}, branch fix at {}\n", beside.display(), &commit[..7]);
+    assert!(log.contains(&worked), "{log}");
     // Kept fresh by the verbs of the session.
     git(&stage, &beside, &["switch", "-q", "-c", "other"]);
     lola.json(&["checkpoint", "--summary", "s"]);
@@ -75,6 +78,8 @@ fn a_pickup_says_where_the_work_lies_and_how_to_get_there() {
     ann.json(&["wrap", "--summary", "s", "--next", "n"]);
     let commit = git(&stage, &beside, &["rev-parse", "HEAD"]);
     let lola = stage.terminal("Lola");
+    let log = lola.text(&["log", "--kind", "wrap"]);
+    assert!(log.trim_end().ends_with(&format!("branch fix at {}", &commit[..7])), "{log}");
     let seen = lola.json(&["pickup", "--dry-run"])["location"].clone();
     assert_eq!(
         (&seen["root"], &seen["branch"], &seen["commit"]),

@@ -6,6 +6,8 @@ use serde_json::Value;
 
 use super::Row;
 use crate::handoff::View;
+use crate::packet::Git;
+use crate::repository::{WorkingCopy, checkout};
 
 /// What the bodies of deltas say beside their sentence, each kind some of it. A body may come from an import or from another
 /// version, so that a field of another type counts as absent.
@@ -39,6 +41,12 @@ pub struct BodyFields {
     /// The tool in which a session began.
     #[serde(deserialize_with = "lenient")]
     pub surface: Option<String>,
+    /// Where a session began or picked up.
+    #[serde(deserialize_with = "lenient")]
+    pub place: Option<WorkingCopy>,
+    /// What was checked out where a session wrapped.
+    #[serde(deserialize_with = "lenient")]
+    pub git: Option<Git>,
     /// The baton that was picked up.
     #[serde(deserialize_with = "lenient")]
     pub inherited_from_wrap_delta_id: Option<String>,
@@ -75,6 +83,17 @@ pub struct ReplacedFields {
     /// Its title.
     #[serde(deserialize_with = "lenient")]
     pub title: Option<String>,
+}
+
+impl BodyFields {
+    /// Where it was written, in a clause, as far as it says so.
+    pub fn describe_place(&self) -> Option<String> {
+        let checked_out = |git: &Git| checkout(git.branch.as_deref(), git.commit.as_deref());
+        match &self.place {
+            Some(place) => Some(format!("in {}", place.describe())),
+            None => self.git.as_ref().and_then(checked_out),
+        }
+    }
 }
 
 impl Row {

@@ -2,7 +2,8 @@
 
 use baton_model::baton::Baton;
 use baton_model::refusal::{Kind, Refusal};
-use baton_store::{Failure, baton, delta, session};
+use baton_model::time::Timestamp;
+use baton_store::{Failure, baton, delta, session, session_commit};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -13,6 +14,10 @@ use crate::card::viewer_key;
 use crate::op::{Cx, Meta, Operation};
 use crate::project::VisibleProjects;
 use crate::resolve;
+use crate::session::OriginCommit;
+
+/// The most commits that are named.
+const MAX_COMMITS: i64 = 1_000;
 
 /// Shows a baton.
 pub struct Show;
@@ -39,6 +44,10 @@ pub struct ShowOutput {
     pub row: Row,
     /// Its packet, as it was wrapped.
     pub packet: Option<String>,
+    /// The commits that were made in the session which left it, the oldest first; at most a thousand. Who shared its working copy may
+    /// have made some.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub commits: Vec<OriginCommit>,
 }
 
 impl Operation for Show {
@@ -62,7 +71,10 @@ impl Operation for Show {
             row.actions.retain(|one| one.is_permitted(&env.caller.grant));
             row.withdrawn = withdrawal(tx, &of)?;
             row.spent = spending(tx, &of)?;
-            Ok(ShowOutput { row, packet })
+            let made = session_commit::of(tx, &of.project_id, &of.session_id, MAX_COMMITS)?;
+            let commits =
+                made.into_iter().map(|made| OriginCommit { id: made.id, made_at: Timestamp(made.at) });
+            Ok(ShowOutput { row, packet, commits: commits.collect() })
         })
     }
 }

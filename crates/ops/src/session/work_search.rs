@@ -299,7 +299,7 @@ fn uncommitted_in(
 }
 
 /// Notes where in the caller's repository the branch of the work is checked out: git checks no branch out twice.
-fn note_checkout(host: &dyn Host, own_root: Option<&String>, found: &mut WorkLocation) {
+pub(super) fn note_checkout(host: &dyn Host, own_root: Option<&String>, found: &mut WorkLocation) {
     let checked_out = found.copy.branch.clone().zip(own_root).and_then(|(branch, root)| {
         Some((host.checkout_of(root, &branch).filter(|folder| folder != root)?, branch))
     });

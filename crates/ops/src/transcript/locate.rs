@@ -1,5 +1,7 @@
 //! `transcript_find`: which transcript is meant: its header, and in which manner it ran. Nothing is read beyond that.
 
+use std::path::Path;
+
 use baton_store::Failure;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::find::find;
 use super::row::Row;
 use crate::op::{Cx, Meta, Operation, Reach};
+use crate::session::{RecordedFolder, SessionFolder, session_folder};
 
 /// Finds a transcript.
 pub struct Find;
@@ -33,6 +36,9 @@ pub struct FindOutput {
     /// Whether it is a copy of a session of another machine: the tool does not have it here.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_copy: bool,
+    /// Its folder as it is now, where it is one of this machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<SessionFolder>,
 }
 
 impl Operation for Find {
@@ -55,6 +61,14 @@ impl Operation for Find {
         if let Ok(path) = std::path::absolute(&transcript.path) {
             header.path = path.display().to_string();
         }
-        Ok(FindOutput { header, mode, is_copy: transcript.copy.is_some() })
+        let is_copy = transcript.copy.is_some();
+        let place = match header.cwd.as_deref().filter(|cwd| !is_copy && Path::new(cwd).is_absolute()) {
+            Some(cwd) => {
+                let at = header.updated_at.map_or(cx.env.now, |at| at.0);
+                Some(session_folder(cx, &RecordedFolder { cwd, branch: header.branch.as_deref(), at })?)
+            }
+            None => None,
+        };
+        Ok(FindOutput { header, mode, is_copy, place })
     }
 }

@@ -1,5 +1,6 @@
 //! Changes of a working copy, captured and applied with real git.
 
+mod bounds;
 mod conflict;
 mod faults;
 mod field;

@@ -84,10 +84,13 @@ fn play(root: &std::path::Path, edit: &Edit) {
     }
 }
 
-/// How many working copies: those that `PROPTEST_CASES` asks for, else few, since each is several repositories.
+/// How many working copies: as many as `PROPTEST_CASES` asks for, else `BATON_TEST_KILLS`, else few, since each is several repositories.
+#[allow(clippy::disallowed_methods, reason = "a test reads how long it shall take")]
 fn cases() -> u32 {
     const LIBRARY_DEFAULT: u32 = 256;
-    Some(ProptestConfig::default().cases).filter(|cases| *cases != LIBRARY_DEFAULT).unwrap_or(24)
+    let wanted = || std::env::var("BATON_TEST_KILLS").ok()?.parse().ok();
+    let cases = Some(ProptestConfig::default().cases).filter(|cases| *cases != LIBRARY_DEFAULT);
+    cases.or_else(wanted).unwrap_or(24)
 }
 
 proptest! {

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use baton_model::id::visible;
 use baton_model::refusal::Refusal;
+use baton_ops::session::SessionFolder;
 use baton_ops::transcript::{FindOutput, Row};
 use baton_tools::launch::Headless;
 use baton_tools::native::Native;
@@ -81,24 +82,23 @@ pub(super) struct Warning {
 #[serde(rename_all = "snake_case")]
 enum WarningKind {
     FolderGone,
+    FolderMoved,
+    FolderReplaced,
     Mode,
 }
 
 pub(super) fn plan(args: &Args, launcher: Launcher, found: FindOutput, app: &App) -> Result<Plan, Refusal> {
-    let FindOutput { header, mode: ran, is_copy } = found;
+    let FindOutput { header, mode: ran, is_copy, place } = found;
     let (id, agent, path) = (visible(&header.id), visible(&header.agent), visible(&header.path));
     let mut warnings = Vec::new();
     let Launcher { tool, launch } = launcher;
-    let (cwd, moved) = folder(args, header.cwd.as_deref(), app)?;
+    let (cwd, moved) = folder(args, (header.cwd.as_deref(), place.as_ref()), app)?;
     let resumable =
         agent == tool.id && !launch.resume.is_empty() && !moved && !is_copy && !of_an_editor(&path);
     let native = native_of(args, tool)?;
     let resumes = resumable && !args.fresh && native.is_none();
     if moved {
-        let gone = header.cwd.as_deref().map(visible).unwrap_or_default();
-        let here = cwd.display();
-        let message = format!("the session's folder {gone} is not here; {} starts in {here}", tool.title);
-        warnings.push(Warning { kind: WarningKind::FolderGone, message });
+        warnings.push(folder_warning(header.cwd.as_deref(), place.as_ref(), (&cwd, tool.title)));
     }
     if !resumes && native.is_none() && !launch.starts() {
         return Err(Refusal::invalid(
@@ -145,8 +145,12 @@ fn of_an_editor(path: &str) -> bool {
     path.contains("globalStorage") || path.contains("workspaceStorage")
 }
 
-/// The folder to work in, and whether it is another than the session's because that one is gone.
-fn folder(args: &Args, cwd: Option<&str>, app: &App) -> Result<(PathBuf, bool), Refusal> {
+/// The folder to work in, and whether it is another than the session's because that one was moved, is gone or holds something else.
+fn folder(
+    args: &Args,
+    (cwd, place): (Option<&str>, Option<&SessionFolder>),
+    app: &App,
+) -> Result<(PathBuf, bool), Refusal> {
     let here = app.config.cwd.clone();
     if let Some(named) = &args.cd {
         let named = here.as_deref().unwrap_or(Path::new("/")).join(named);
@@ -156,15 +160,44 @@ fn folder(args: &Args, cwd: Option<&str>, app: &App) -> Result<(PathBuf, bool), 
         }
         return Ok((named, false));
     }
-    let own = cwd.map(PathBuf::from);
-    match (own.filter(|own| own.is_absolute() && own.is_dir()), here) {
-        (Some(own), _) => Ok((own, false)),
+    let own = match place {
+        Some(place) => place.folder.as_deref(),
+        None => cwd.filter(|cwd| Path::new(cwd).is_absolute()),
+    };
+    let own = own.map(PathBuf::from).filter(|own| own.is_dir());
+    match (own, here) {
+        (Some(own), _) => {
+            let is_moved = Some(own.as_path()) != cwd.map(Path::new);
+            Ok((own, is_moved))
+        }
         (None, Some(here)) => Ok((here, cwd.is_some())),
         (None, None) => {
             let what = "neither the session's folder nor the working directory is here";
             Err(Refusal::invalid("folder_unknown", what, "say where to work with --cd DIR"))
         }
     }
+}
+
+/// Why the tool starts in another folder than the session's, and what is left of that one.
+fn folder_warning(cwd: Option<&str>, place: Option<&SessionFolder>, (start, tool): (&Path, &str)) -> Warning {
+    let (before, start) = (cwd.map(visible).unwrap_or_default(), start.display());
+    if place.is_some_and(|place| place.folder.is_some()) {
+        let message = format!("the session's folder {before} was moved to {start}; {tool} starts there");
+        return Warning { kind: WarningKind::FolderMoved, message };
+    }
+    let (kind, state) = match place.is_some_and(|place| place.holds_other) {
+        true => (WarningKind::FolderReplaced, "holds something else by now"),
+        false => (WarningKind::FolderGone, "is not here"),
+    };
+    let advice = place.and_then(|place| place.advice.as_deref()).unwrap_or_default();
+    let said = ["the folder is gone; ", "the folder holds something else by now; "];
+    let advice = said.iter().find_map(|begin| advice.strip_prefix(begin)).unwrap_or(advice);
+    let separator = if advice.is_empty() { "" } else { "; " };
+    let message = format!(
+        "the session's folder {before} {state}; {tool} starts in {start}{separator}{}",
+        visible(advice)
+    );
+    Warning { kind, message }
 }
 
 /// The flags of the permission mode in which the tool runs. What the session was allowed is never widened by itself: only that it

@@ -10,15 +10,20 @@ use baton_ops::ledger::Row;
 
 use crate::render::short_id;
 
-/// One entry: its number, time, kind, author, and what happened with the id by which one goes on from there.
+/// One entry: its number, time, kind, author, and what happened with the id by which one goes on from there; of the ends of a session
+/// also where it worked.
 pub(super) fn line(row: &Row) -> String {
+    let fields = row.fields();
+    let is_end_of_session = matches!(row.kind, Kind::Start | Kind::Pickup | Kind::Wrap);
+    let place = fields.describe_place().filter(|_| is_end_of_session);
     format!(
-        "{:>6}  {}  {:<10}  {:<12}  {}",
+        "{:>6}  {}  {:<10}  {:<12}  {}{}",
         row.seq,
         rfc3339(row.created_at.0),
         row.kind.as_str(),
-        visible(&author(row, &row.fields())),
-        text(row, &row.fields())
+        visible(&author(row, &fields)),
+        text(row, &fields),
+        place.map(|place| format!("  {place}")).unwrap_or_default()
     )
 }
 
