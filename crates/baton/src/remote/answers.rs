@@ -60,11 +60,8 @@ pub(super) fn answer(
         {
             json!(machine.path_kind(folder, pattern))
         }
-        Question::Document { folder, path, is_own: is_own_document }
-            if reads_documents(operation) && is_own(caller, folder) =>
-        {
-            let path = if *is_own_document { DocumentPath::Own } else { DocumentPath::Named(path) };
-            json!(machine.document(folder, path))
+        Question::Document { folder, path, is_own: own } if shows_document((operation, caller), folder) => {
+            json!(machine.document(folder, if *own { DocumentPath::Own } else { DocumentPath::Named(path) }))
         }
         Question::Document { .. } => json!(Err::<String, _>(OmissionReason::Elsewhere)),
         Question::RoleFile { folder } if is_own(caller, folder) => json!(machine.role_file(folder)?),
@@ -93,9 +90,9 @@ fn own_key(
     }
 }
 
-/// Whether documents go with what an operation does.
-fn reads_documents(operation: &str) -> bool {
-    [Pickup::NAME, Create::NAME].contains(&operation)
+/// Whether documents of a folder go with what an operation does.
+fn shows_document((operation, caller): (&str, &Caller), folder: &str) -> bool {
+    [Pickup::NAME, Create::NAME].contains(&operation) && is_own(caller, folder)
 }
 
 /// Whether a process of this machine has ended.

@@ -179,14 +179,21 @@ fn take(
             crate::handoff::begin_task(tx, env, &handoff, &own.identity)?;
         }
         claim(tx, env, &handoff, &own)?;
-        let brought = match &abandoned {
-            Some(before) => brought_with(tx, env, before, Some(&own.session_id))?,
-            None => Vec::new(),
-        };
+        let brought = brought_from(tx, env, abandoned.as_ref(), &own)?;
         picked.pickup_delta_id = Some(note_pickup(tx, env, marks, (&handoff, &own, &brought))?);
     }
     keep(tx, env, request.as_ref(), &project_id, &mut picked)?;
     Ok(picked)
+}
+
+/// The sessions whose work comes along where the hand-off is taken over.
+fn brought_from(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    before: Option<&Session>,
+    own: &Session,
+) -> Result<Vec<Session>, Failure> {
+    before.map_or(Ok(Vec::new()), |before| brought_with(tx, env, before, Some(&own.session_id)))
 }
 
 /// The session that the hand-off is picked up with, and whether it is a new one.
