@@ -2,8 +2,7 @@
 //! session, or none of them.
 
 use baton_model::issue::TrackerOutcome;
-use baton_model::session::ProcessLocation;
-use baton_model::store_place::OutsideCalls;
+use baton_model::{session::ProcessLocation, store_place::OutsideCalls};
 use baton_ops::op::Env;
 use baton_ops::saga::{self, LeasedStep, OutcomeReport, StepStart};
 use baton_store::Failure;
