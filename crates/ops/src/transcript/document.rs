@@ -1,5 +1,7 @@
 //! `handoff_document`: a session of any tool as a document that another can start from.
 
+use std::path::Path;
+
 use baton_model::budget::Budget;
 use baton_model::markdown::{CurrentCheckout, Options as Rendering, Preset, render};
 use baton_model::packet::{Packet, Party, ValidatedPacket};
@@ -85,8 +87,13 @@ impl Operation for Document {
         let transcript = find(cx, &input.id, input.agent.as_deref(), None, "baton handoff from-transcript")?;
         let packet = packet(&cx.env, &transcript, input.to.as_deref(), input.summary.as_deref())?;
         // A file that was named by its path need not lie where the sessions are looked for.
-        let is_path = input.id.contains(['/', '\\']);
-        let named = if is_path { shell_word(&input.id) } else { enough_of(&transcript.header.id).to_owned() };
+        // Its whole path is one from every folder.
+        let is_file = !cx.env.host.is_served() && Path::new(&input.id).is_file();
+        let named = match (is_file, input.id.contains(['/', '\\'])) {
+            (true, _) => shell_word(&transcript.path.display().to_string()),
+            (false, true) => shell_word(&input.id),
+            (false, false) => enough_of(&transcript.header.id).to_owned(),
+        };
         let hint = format!("baton handoff from-transcript {named} --preset full");
         let source = format!("baton transcripts show {named}");
         let document = render(

@@ -46,10 +46,14 @@ pub(super) fn verify(cx: &RenderContext, out: &mut Vec<Entry>) {
             index += 1;
         }
     }
-    for chunk in unknown.chunks(ON_A_LINE) {
+    let (own, of_others): (Vec<&Command>, Vec<&Command>) =
+        unknown.into_iter().partition(|check| runner(check).is_empty());
+    for chunk in own.chunks(ON_A_LINE).chain(of_others.chunks(ON_A_LINE)) {
         let show = |limit| {
             let one = |check: &&Command| shown(&check.command, limit) + &cx.mark(check.at.as_deref());
-            format!("- run, outcome not known: {}\n", chunk.iter().map(one).collect::<Vec<_>>().join(" · "))
+            let by = chunk.first().map(|check| runner(check)).unwrap_or_default();
+            let run = if by.is_empty() { "run" } else { by.trim_start_matches(", ") };
+            format!("- {run}, outcome not known: {}\n", chunk.iter().map(one).collect::<Vec<_>>().join(" · "))
         };
         let entry = Entry::new(Section::Verify, "checks").form(rank::COMMAND, Some(SHORTENED), show(140));
         let mut entry = entry.form(rank::WHOLE, None, show(usize::MAX));
@@ -68,6 +72,11 @@ pub(super) fn passed_word(check: &Command) -> Option<&'static str> {
     }
 }
 
+/// Whose run it is, where it is not the session's own.
+fn runner(check: &Command) -> &'static str {
+    if check.by.as_deref() == Some("sub-agent") { ", run by a sub-agent" } else { "" }
+}
+
 /// Checks that passed, by how they did: those that hold for the files as they are first.
 fn groups<'a>(cx: &RenderContext, passed: &[&'a Command]) -> Vec<(String, Vec<&'a Command>)> {
     let mut groups: Vec<(String, Vec<&Command>)> = Vec::new();
@@ -76,7 +85,8 @@ fn groups<'a>(cx: &RenderContext, passed: &[&'a Command]) -> Vec<(String, Vec<&'
         passed.iter().copied().partition(|check| is_stale(check));
     for check in fresh.into_iter().chain(stale) {
         let word = passed_word(check).unwrap_or_default();
-        let word = word.to_owned() + staleness::staleness_note(cx.packet, check.at.as_deref());
+        let word =
+            format!("{word}{}{}", staleness::staleness_note(cx.packet, check.at.as_deref()), runner(check));
         match groups.iter_mut().find(|(known, _)| *known == word) {
             Some((_, group)) => group.push(check),
             None => groups.push((word, vec![check])),

@@ -263,7 +263,7 @@ impl<'a> Frame<'a> {
             (false, _) => format!("{}, {rest} more", named.join(", ")),
         };
         let what = if marks && !named.is_empty() { what + ", line marks" } else { what };
-        let more = self.options.more_hint.map(|hint| quote::code(&cut::head(hint, 120)));
+        let more = self.options.more_hint.and_then(closing::whole_command);
         let more = more.filter(|more| budget.cost(more) <= budget.room() / 8);
         let more = more.map(|more| format!(" For everything: {more}")).unwrap_or_default();
         match is_small(budget) {

@@ -106,11 +106,7 @@ pub(super) fn git(cx: &RenderContext, out: &mut Vec<Entry>) {
         let text = format!("- At the hand-off: {}\n", state_text.join(", "));
         out.push(Entry::unshortened(Section::Git, "git lines", rank::STATE, text));
     }
-    if let Some(text) = commits(&cx.packet.files_modified) {
-        let is_named = cx.packet.files_modified.iter().any(|file| file.committed == Some(false));
-        let rank = if is_named { rank::REASON } else { rank::COMMAND };
-        out.push(Entry::unshortened(Section::Git, "git lines", rank, text));
-    }
+    out.extend(commits(&cx.packet.files_modified));
     if let Some(text) = drift(cx, then) {
         out.push(Entry::unshortened(Section::Git, "git lines", rank::STATE, text));
     }
@@ -125,22 +121,29 @@ fn state(git: &Git) -> Vec<String> {
         1 => "1 commit ahead of upstream".to_owned(),
         _ => format!("{ahead} commits ahead of upstream"),
     });
-    [branch, commit, dirty, ahead].into_iter().flatten().collect()
+    let begun = git.in_progress.as_deref().and_then(quote::name);
+    let begun = begun.map(|begun| format!("a {begun} is in progress"));
+    [branch, commit, begun, dirty, ahead].into_iter().flatten().collect()
 }
 
-/// How many files are named of those that are in no commit.
-const MAX_NAMED: usize = 8;
+/// How many files are named of those that are in no commit, and what it is worth to name as many.
+const NAMED: [(usize, u8); 3] = [(8, rank::REASON), (16, rank::LAST_TURN), (40, rank::ANSWER)];
 
 /// Which of the changed files are in a commit and which are not, where some are.
-fn commits(files: &[FileChange]) -> Option<String> {
+fn commits(files: &[FileChange]) -> Option<Entry> {
     let count = |state: Option<bool>| files.iter().filter(|file| file.committed == state).count();
     let (inside, unknown) = (count(Some(true)), count(None));
-    let name = |file: &FileChange| {
+    let name = |file: &&FileChange| {
         let name = file.path.rsplit('/').next().unwrap_or(&file.path);
         let is_one = files.iter().filter(|other| other.path.rsplit('/').next() == Some(name)).count() == 1;
         quote::code(&cut::middle(if is_one { name } else { &file.path }, 80))
     };
-    let outside: Vec<String> = files.iter().filter(|file| file.committed == Some(false)).map(name).collect();
+    // What git does not know is lost first, and shown by no diff.
+    let is_new =
+        |file: &&FileChange| file.change.as_deref().is_some_and(|change| change.starts_with("created"));
+    let (new, old): (Vec<&FileChange>, Vec<&FileChange>) =
+        files.iter().filter(|file| file.committed == Some(false)).partition(is_new);
+    let outside: Vec<String> = new.iter().chain(&old).map(name).collect();
     let rest = if unknown > 0 { format!("; of {unknown} it is not known") } else { String::new() };
     let others = |count: usize| match count {
         1 => "1 changed file is committed".to_owned(),
@@ -149,17 +152,30 @@ fn commits(files: &[FileChange]) -> Option<String> {
     if inside == 0 && (outside.is_empty() || unknown == 0) {
         return None;
     }
-    let named = outside.iter().take(MAX_NAMED).cloned().collect::<Vec<_>>().join(", ");
-    let more = match outside.len().saturating_sub(MAX_NAMED) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
+    let entry = Entry::new(Section::Git, "git lines");
+    let line = |max: usize| {
+        let named = outside.iter().take(max).cloned().collect::<Vec<_>>().join(", ");
+        let more = match outside.len().saturating_sub(max) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        match inside {
+            0 => format!("- Not committed: {named}{more}{rest}\n"),
+            _ => format!("- Not committed: {named}{more}; {}{rest}\n", others(inside)),
+        }
     };
-    Some(match (inside, outside.is_empty()) {
-        (_, true) if unknown == 0 && inside > 1 => format!("- All {inside} changed files are committed\n"),
-        (_, true) => format!("- {}{rest}\n", others(inside)),
-        (0, false) => format!("- Not committed: {named}{more}{rest}\n"),
-        (_, false) => format!("- Not committed: {named}{more}; {}{rest}\n", others(inside)),
-    })
+    if outside.is_empty() {
+        let text = match unknown {
+            0 if inside > 1 => format!("- All {inside} changed files are committed\n"),
+            _ => format!("- {}{rest}\n", others(inside)),
+        };
+        return Some(entry.form(rank::COMMAND, None, text));
+    }
+    let shorter = |entry: Entry, (max, rank): &(usize, u8)| {
+        let lacks = (outside.len() > *max).then_some("names of uncommitted files");
+        entry.form(*rank, lacks, line(*max))
+    };
+    Some(NAMED.iter().fold(entry, shorter).form(rank::WHOLE, None, line(usize::MAX)))
 }
 
 fn reference(name: &str) -> String {

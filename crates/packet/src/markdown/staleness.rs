@@ -1,6 +1,6 @@
 //! Whether source files were changed after something was run: what it showed then may no longer hold.
 
-use crate::packet::Packet;
+use crate::packet::{Command, Packet};
 
 /// What is told of a run that the last changes came after.
 pub(super) const BEFORE_CHANGES: &str = ", before the last changes";
@@ -10,8 +10,13 @@ pub(super) fn staleness_note(packet: &Packet, at: Option<&str>) -> &'static str 
     if is_stale(packet, at) { BEFORE_CHANGES } else { "" }
 }
 
-/// Whether a source file was changed after this place. What was removed tells nothing: it may have been made for a trial.
+/// Whether a source file was changed after this place, as the lines of one transcript or the sender tell. What was removed tells
+/// nothing: it may have been made for a trial.
 pub(super) fn is_stale(packet: &Packet, at: Option<&str>) -> bool {
+    let is_told = |run: &&Command| run.at.as_deref() == at && run.outdated == Some(true);
+    if at.is_some() && packet.checks.iter().any(|check| is_told(&check)) {
+        return true;
+    }
     let Some((session, line)) = at.and_then(place) else { return false };
     let changed = packet.files_modified.iter().filter(|file| file.change.as_deref() != Some("deleted"));
     changed

@@ -4,6 +4,7 @@
 //! ([`ValidatedPacket`]). Every field but `summary` is optional; fields unknown to us are kept; sizes are checked and refused
 //! over the limit, never cut.
 
+mod command;
 mod fields;
 mod file;
 mod number;
@@ -17,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::refusal::Refusal;
+pub use command::Command;
 pub use fields::FIELDS;
 pub use file::{FileChange, is_source};
 pub use proposal::Proposal;
@@ -225,23 +227,6 @@ pub struct Attempt {
     pub at: Option<String>,
 }
 
-/// A command that was run.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Command {
-    /// The command line.
-    #[serde(alias = "cmd")]
-    pub command: String,
-    /// Its exit code, where known.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub exit_code: Option<i64>,
-    /// A remark: what it showed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub note: Option<String>,
-    /// Where it stands in the source.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub at: Option<String>,
-}
-
 /// A command that failed, with the tail of what it printed.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Failure {
@@ -302,6 +287,9 @@ pub struct Git {
     /// Commits that upstream does not have.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ahead: Option<i64>,
+    /// What git has begun and not ended: `merge`, `rebase`, `cherry-pick`, `revert`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub in_progress: Option<String>,
 }
 
 /// A packet together with the exact text it came as. The text is what is stored and given back.

@@ -104,7 +104,13 @@ impl Collector<'_> {
                 let is_report = text.starts_with(subagents::REPORT);
                 // What the agent said it would do, and then went on.
                 let is_done = entry.is_mid_work && self.has_spoken_since(line) && prose::announces(text);
+                // How the code stood, what was missing, and what was taken for the cause.
+                let is_of_then = prose::names_lines(text)
+                    || line < self.spoke_at && self.remarks.tell_of_lack(&entry.said.at)
+                    || entry.is_mid_work && self.has_spoken_since(line) && prose::guesses(text);
                 words < MIN_WORDS
+                    || entry.is_mended
+                    || (followed && is_of_then)
                     || is_done
                     || (asks && line < self.spoke_at)
                     || (followed && (is_report || prose::is_of_the_moment(text)))
@@ -131,7 +137,8 @@ impl Collector<'_> {
         });
     }
 
-    /// The lines of short turns in the middle of the work that tell what the agent saw before the last change of a file.
+    /// The lines of turns that tell what the agent saw before the last change of a file: short ones in the middle of the work, those
+    /// that name lines by their numbers, those that told of a fault which was mended right after.
     fn past_turns(&self) -> Vec<u64> {
         let turns: Vec<_> = self.recent.iter().collect();
         let is_past = |turn: &Sentence| {
@@ -140,7 +147,14 @@ impl Collector<'_> {
                 && prose::is_of_the_moment(&turn.text)
         };
         let pairs = turns.windows(2).filter(|pair| pair[0].0 == "assistant" && pair[1].0 == "assistant");
-        pairs.filter(|pair| is_past(&pair[0].1)).map(|pair| pair[0].1.at.line).collect()
+        let seen = pairs.filter(|pair| is_past(&pair[0].1)).map(|pair| pair[0].1.at.line);
+        // Lines that were named have moved since, or are gone.
+        let names_lines = |turn: &Sentence| {
+            turn.at.line < self.changed_at && turn.text.len() <= SHORT_TURN && prose::names_lines(&turn.text)
+        };
+        let of_agent = self.recent.iter().filter(|(role, _)| *role == "assistant");
+        let named = of_agent.filter(|(_, turn)| names_lines(turn)).map(|(_, turn)| turn.at.line);
+        seen.chain(named).chain(self.mended_at.iter().copied()).collect()
     }
 
     /// The lines of questions of the user behind which the answer is not among the last turns.
@@ -174,4 +188,84 @@ fn says_nothing(text: &str) -> bool {
     let weight = request_weight(text);
     matches!(weight, RequestWeight::GoOn | RequestWeight::Courtesy | RequestWeight::Praise)
         || text.split_whitespace().nth(1).is_none()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Packet;
+    use super::super::tests::SessionScript;
+
+    /// All that is told of what was said, but for the last answer.
+    fn words(packet: &Packet) -> String {
+        let turns = packet.recent_messages.iter().map(|turn| turn.text.as_str());
+        packet.remarks.iter().map(|remark| remark.text.as_str()).chain(turns).collect::<Vec<_>>().join("\n")
+    }
+
+    #[test]
+    fn a_fault_that_the_very_next_edit_mended_is_not_told() {
+        const FAULT: &str = "The `replace_all` replaced the string in the const declaration itself! It turned `const unknown = \"x\"` into `const unknown = unknown`. Let me fix this:";
+        const FOUND: &str = "I found the issue. In `extract` (a.go:212-222) only the new lines are stored:\n\n```go\nx\n```\n\nSo when looking up a checkpoint from the 2nd commit, you only get the delta, not the full transcript.\n\nThe way is simple: always store all of it. Let me update `extract` to use all lines.";
+        for fault in [FAULT, FOUND] {
+            let script = SessionScript::new().user("use a constant").edit("a", "setup.go").agent(fault);
+            let open =
+                script.run("b", "go test ./...", 0, "ok  \tx").agent("Tests pass before it.").summary();
+            assert!(
+                words(&open).contains("turned") || words(&open).contains("delta"),
+                "no edit came after: {}",
+                words(&open)
+            );
+            let script = SessionScript::new().user("use a constant").edit("a", "setup.go").agent(fault);
+            let script = script.edit("b", "setup.go").run("c", "go test ./...", 0, "ok  \tx");
+            let mended = script.agent("All tests pass.").summary();
+            assert!(
+                !words(&mended).contains("turned") && !words(&mended).contains("delta"),
+                "{}",
+                words(&mended)
+            );
+        }
+    }
+
+    #[test]
+    fn lines_that_were_named_and_guesses_are_of_the_past_once_files_were_changed() {
+        const LINES: &str = "Never. The flag is false on line 807, then always set on line 838, because the attribution needs it. There is no path where it stays so. Want me to clean it up?";
+        let script = |last: bool| {
+            let script = SessionScript::new().user("write the flag").edit("a", "a.go").agent("Done.");
+            let script =
+                script.user("when is the flag not set?").agent(LINES).user("yes, please remove the flag");
+            let script = if last { script.edit("b", "a.go") } else { script };
+            words(&script.agent("Removed.").user("and the docs").agent("They are right.").summary())
+        };
+        assert!(script(false).contains("line 807"), "{}", script(false));
+        assert!(!script(true).contains("line 807"), "{}", script(true));
+        const GUESS: &str = "So SA5011 is enabled by default. The issue might be that the versions of the linter differ. Let me check the exact version.";
+        let script = SessionScript::new().user("why does CI fail?").agent(GUESS).run(
+            "a",
+            "golangci-lint version",
+            0,
+            "1.64",
+        );
+        let script = script
+            .agent("Both have the same version, so it is the platform.")
+            .user("mend it")
+            .edit("b", "a.go");
+        let packet = script.agent("Mended.").summary();
+        assert!(
+            !packet.remarks.iter().any(|remark| remark.text.contains("versions of the linter")),
+            "{packet:#?}"
+        );
+    }
+
+    #[test]
+    fn what_was_missing_is_of_the_past_once_it_was_made() {
+        const LACK: &str = "The script is just dropped into `scripts/` with:\n- No README\n- No mention in CLAUDE.md\n- No explanation of when or how to run it\n\nThis is a gap, because users won't know whether the old branch may be deleted, but they need to.";
+        let script = |made: bool| {
+            let script = SessionScript::new().user("write the script").edit("a", "migrate.sh").agent("Done.");
+            let script = script.user("is it documented?").agent(LACK).user("then write the usage into it");
+            let script = if made { script.edit("b", "migrate.sh") } else { script };
+            let packet = script.agent("Written.").user("and the tests?").agent("They pass.").summary();
+            packet.remarks.iter().map(|remark| remark.text.as_str()).collect::<Vec<_>>().join("\n")
+        };
+        assert!(script(false).contains("No README"), "{}", script(false));
+        assert!(!script(true).contains("No README") && !script(true).contains("a gap"), "{}", script(true));
+    }
 }

@@ -49,7 +49,13 @@ impl Collector<'_> {
             let text = format!("{answer} — the user's answer to “{question}”");
             let named = topic(&text);
             let decision = Decision { what: text.clone(), why: None, rejected: Vec::new(), at: None };
-            self.decisions.push(StandingDecision { decision, at: at.clone(), named, role: "user" });
+            self.decisions.push(StandingDecision {
+                decision,
+                at: at.clone(),
+                named,
+                role: "user",
+                is_carried_out: false,
+            });
             self.remember("user", Sentence { text, at: at.clone() });
         }
     }

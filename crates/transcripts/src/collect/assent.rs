@@ -2,13 +2,16 @@
 
 use baton_packet::packet::Decision;
 
-use super::remarks::with_answer;
+use super::label::Label;
+use super::remarks::{is_assent, with_answer};
 use super::request_weight::RequestWeight;
 use super::{Collector, Sentence, StandingDecision, prose};
 use crate::shared::words::one_line;
 
 /// The longest assent that is told, in characters.
 const MAX_ASSENT: usize = 80;
+/// Behind a proposal that the user agreed to long ago.
+const CARRIED_OUT: &str = " — since then files were changed and committed";
 
 impl Collector<'_> {
     /// The user's words agree to the question or the offer with which the last answer ended.
@@ -28,7 +31,33 @@ impl Collector<'_> {
         self.decisions.retain(|known| !prose::same_matter(&known.decision.what, &proposal));
         let named = prose::topic(&proposal);
         let decision = Decision { what: text, why: None, rejected: Vec::new(), at: None };
-        self.decisions.push(StandingDecision { decision, at: words.at.clone(), named, role: "user" });
+        self.decisions.push(StandingDecision {
+            decision,
+            at: words.at.clone(),
+            named,
+            role: "user",
+            is_carried_out: false,
+        });
+    }
+
+    /// A commit was made by a command on this line: what the user agreed to before, and files were changed after, is in it.
+    pub(super) fn decisions_committed(&mut self, line: u64) {
+        let changed_at = self.changed_at;
+        let agreed =
+            self.decisions.items_mut().filter(|held| held.role == "user" && is_assent(&held.decision.what));
+        let before = agreed.filter(|held| held.at.line < changed_at && changed_at < line);
+        before.for_each(|held| held.is_carried_out = true);
+    }
+
+    /// The decisions; last those that were carried out.
+    pub(super) fn decisions_in_order(&self, label: &Label) -> Vec<Decision> {
+        let (done, standing): (Vec<_>, Vec<_>) = self.decisions.iter().partition(|held| held.is_carried_out);
+        let decision = |held: &StandingDecision| {
+            let done = if held.is_carried_out { CARRIED_OUT } else { "" };
+            let what = format!("{}{done}", held.decision.what);
+            Decision { what, at: label.at(&held.at), ..held.decision.clone() }
+        };
+        standing.into_iter().chain(done).map(decision).collect()
     }
 
     /// The user speaks. An offer at the end of the last answer stays open while he only asks something else.
@@ -79,6 +108,26 @@ mod tests {
     }
 
     #[test]
+    fn a_proposal_that_was_carried_out_and_committed_says_so_and_stands_last() {
+        let decisions = |commit: &'static str| {
+            let script =
+                SessionScript::new().user("mend the names").agent(PROPOSAL).user("yes, let's do that");
+            let script = script.edit("a", "a.rs").run("b", commit, 0, "[main 1a2b3c4] x\n 1 file changed");
+            let script = script.agent("Done. I'll use a map instead of a list, because order matters.");
+            let packet = script.user("now the docs").edit("c", "b.rs").agent("Done.").summary();
+            packet.decisions.into_iter().map(|decision| decision.what).collect::<Vec<_>>()
+        };
+        let done = decisions("git add a.rs && git commit -m x");
+        assert_eq!(done.len(), 2, "{done:?}");
+        assert!(
+            done[1].ends_with("let's do that” — since then files were changed and committed"),
+            "{done:?}"
+        );
+        let open = decisions("make lint");
+        assert!(open[0].ends_with("let's do that”"), "{open:?}");
+    }
+
+    #[test]
     fn a_yes_to_one_of_two_decides_nothing() {
         let decided = |words: &'static str| {
             let offer = "The matrix is smaller.\n\nShould I bring 3.13 back for Ubuntu only, or keep it off until then?";
@@ -89,6 +138,22 @@ mod tests {
         };
         assert!(!decided("yes") && !decided("yes please"));
         assert!(decided("yes to both"));
+    }
+
+    #[test]
+    fn a_half_typed_command_and_a_bare_pronoun_answer_nothing() {
+        let decided = |words: &'static str| {
+            let offer = "I created `custom.json`.\n\nWhat kind of theme would you like? Should I customize it with specific colors, or would you prefer to edit it yourself with the live reload feature?";
+            let script = SessionScript::new().user("create a new theme").agent(offer).user(words);
+            let script = script.add(crate::event::EventKind::Interrupted);
+            let script = script.user("the theme selector needs to push the update to the next tick");
+            let packet = script.edit("a", "src/tui.ts").agent("Done, it is deferred.").summary();
+            serde_json::to_string(&packet).expect("JSON").contains("the user: “")
+        };
+        for words in ["/them", "/mode", "/theme", "/theme specific colors", "them", "that"] {
+            assert!(!decided(words), "{words}");
+        }
+        assert!(decided("both of them") && decided("the specific colors please"));
     }
 
     #[test]

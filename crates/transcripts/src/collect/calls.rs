@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use super::SourceRef;
 use super::capped::BoundedList;
+use super::change_times::ChangeTimes;
 use super::check_filter::is_trial;
 use super::checks::{Checks, LineOutcome, SubagentChecks};
 use super::clean::Cleaner;
@@ -12,7 +13,7 @@ use super::error_line::error_line;
 use super::failed_edits::FailedEdits;
 use super::files::relative;
 use super::forge_checks::forge_checks;
-use super::git::GitState;
+use super::git::{GitState, is_commit_line};
 use super::importance::{Importance, importance, only_answers};
 use super::miscall::{is_in_wrong_folder, is_miscall};
 pub(super) use super::open_call::Open;
@@ -75,6 +76,8 @@ pub(super) struct Calls {
     pub subagent_checks: SubagentChecks,
     /// Edits that did not take place.
     pub failed_edits: FailedEdits,
+    /// When each file was changed last, where the transcript tells it: lines of different agents cannot be compared.
+    pub changed_ms: ChangeTimes,
     /// What git said.
     pub git: GitState,
     /// Files of the main line, and how much each matters.
@@ -102,6 +105,7 @@ impl Calls {
             subagent_failures: SubagentFailures::default(),
             subagent_checks: SubagentChecks::default(),
             failed_edits: FailedEdits::new(),
+            changed_ms: ChangeTimes::default(),
             git: GitState::default(),
             touched: TouchedFiles::default(),
             checks: Checks::default(),
@@ -341,10 +345,12 @@ impl Calls {
         let mut run = open.run(exit_code, ok, note);
         // It tells nothing of what it would have run.
         run.mended = failed && is_in_wrong_folder(printed);
+        run.has_committed = printed.lines().any(is_commit_line);
         self.push(run);
     }
 
     fn push(&mut self, run: Run) {
+        self.note_other_way(&run);
         self.commands.push_sparing(
             run,
             |run| run.importance >= Importance::Work || run.ok == Some(false),

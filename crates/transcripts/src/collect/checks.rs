@@ -67,7 +67,7 @@ pub(super) struct Check {
     /// The tests that it named as failing and that have not passed since.
     failing: FailingTests,
     /// When its last run began, where the transcript tells it.
-    at_ms: Option<i64>,
+    pub(super) at_ms: Option<i64>,
     /// Commands that its last run printed as those which it ran.
     echoed: Vec<String>,
 }

@@ -107,7 +107,10 @@ impl Calls {
         let paths = edits.map(|edit| relative(&cleaner.clean_text(&edit.path), root));
         let paths: Vec<String> = paths.collect();
         if ok != Some(false) {
-            paths.iter().for_each(|path| self.failed_edits.changed(path));
+            for path in &paths {
+                self.failed_edits.changed(path);
+                self.changed_ms.changed(path, open.at_ms);
+            }
             // A path that is still absolute lies outside the project.
             let inside = |path: &String| root.is_none() || !path.starts_with(['/', '~']);
             if open.at.subagent.is_none() && paths.iter().any(inside) {

@@ -29,6 +29,8 @@ pub(super) struct FileState {
     pub whole: WholeFile,
     /// Whether it goes into the next commit.
     pub is_staged: bool,
+    /// Whether it was given to git by its name, so that git does not ignore it.
+    pub is_named: bool,
     /// Whether it was in a commit of this session; absent where that is not known.
     pub is_committed: Option<bool>,
     /// Whether git took all that was done to it back.
@@ -234,6 +236,23 @@ impl Files {
         agent != Some(SIDECHAIN) && row.is_some_and(|row| row.at.subagent.as_deref() != agent)
     }
 
+    /// Whether a file that was changed after this line is in a commit with all that was done to it; nothing where it was not changed.
+    pub(super) fn committed_since(&self, path: &str, line: u64) -> Option<Option<bool>> {
+        let row = self.index.get(path).and_then(|slot| self.list.get(*slot))?;
+        (row.at.line > line).then(|| row.is_uncommitted.map(|open| !open))
+    }
+
+    /// Whether there is something at a path, or in it, that was changed after this line.
+    pub(super) fn is_there_since(&self, path: &str, line: u64) -> bool {
+        let path = path.trim_end_matches('/');
+        let lies_there = |file: &FileState| {
+            let rest = file.path.strip_prefix(path);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        let is_there = |file: &&FileState| file.change != Change::Deleted && file.at.line > line;
+        self.list.iter().filter(is_there).any(lies_there)
+    }
+
     /// The files that were changed.
     pub(super) fn paths(&self) -> impl Iterator<Item = &str> {
         self.list.iter().map(|file| file.path.as_str())
@@ -259,6 +278,7 @@ impl FileState {
             base: NetLines::default(),
             whole: WholeFile::default(),
             is_staged: false,
+            is_named: false,
             is_committed: Some(false),
             is_undone: false,
             is_uncommitted: None,

@@ -4,6 +4,7 @@ use super::SourceRef;
 use super::files::{FileState, Files, WholeFile, relative};
 use super::git_status::lists;
 use super::net_lines::NetLines;
+use super::pathspec::{PathMatch, matches};
 use super::work_tree::TreeEvent;
 use crate::event::{Change, Edit};
 
@@ -43,9 +44,7 @@ impl Files {
     /// Git did this.
     pub(super) fn tree_event(&mut self, event: TreeEvent, root: Option<&str>, at: &SourceRef) {
         match event {
-            TreeEvent::Staged(paths) => {
-                self.files_at(&paths, root).for_each(|file| file.is_staged = true);
-            }
+            TreeEvent::Staged(paths) => self.staged(&paths, root),
             TreeEvent::Committed { all, amends, count } => self.commit(all, amends, count),
             TreeEvent::CommittedElsewhere => self.forget_where(Some(true)),
             TreeEvent::Uncommitted => self.forget_where(Some(false)),
@@ -81,9 +80,7 @@ impl Files {
     /// A command began on this line that was to do this: how files stand that were changed before is not known any more.
     fn leave_open(&mut self, event: TreeEvent, root: Option<&str>, line: u64) {
         let (paths, keeps_changes) = match event {
-            TreeEvent::Staged(paths) => {
-                return self.files_at(&paths, root).for_each(|file| file.is_staged = true);
-            }
+            TreeEvent::Staged(paths) => return self.staged(&paths, root),
             TreeEvent::Committed { all, .. } => {
                 self.history.is_told = true;
                 let is_in = |file: &&mut FileState| {
@@ -142,13 +139,19 @@ impl Files {
     ) -> impl Iterator<Item = &'f mut FileState> {
         let paths: Vec<String> = paths.iter().map(|path| relative(path, root)).collect();
         let is_named = move |file: &&mut FileState| {
-            let lies_in = |path: &String| {
-                let rest = file.path.strip_prefix(path.trim_end_matches('/'));
-                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-            };
-            paths.is_empty() || paths.iter().any(lies_in)
+            paths.is_empty() || paths.iter().any(|path| matches(path, &file.path).is_some())
         };
         self.rows().iter_mut().filter(is_named)
+    }
+
+    /// These go into the next commit; all without a name.
+    fn staged(&mut self, paths: &[String], root: Option<&str>) {
+        let paths: Vec<String> = paths.iter().map(|path| relative(path, root)).collect();
+        for file in self.rows() {
+            let found: Vec<PathMatch> = paths.iter().filter_map(|path| matches(path, &file.path)).collect();
+            file.is_staged |= paths.is_empty() || !found.is_empty();
+            file.is_named |= found.contains(&PathMatch::Named);
+        }
     }
 
     fn commit(&mut self, all: bool, amends: bool, count: Option<usize>) {
@@ -168,8 +171,9 @@ impl Files {
             let is_in = all && file.change != Change::Created || file.is_staged;
             if is_in {
                 // Where the commit holds fewer files than `git add -A` named, git ignores some of the new ones.
-                let may_be_ignored =
-                    is_fewer && file.change == Change::Created && file.is_committed != Some(true);
+                let is_known_to_git =
+                    file.change != Change::Created || file.is_committed == Some(true) || file.is_named;
+                let may_be_ignored = is_fewer && !is_known_to_git;
                 let state = (!may_be_ignored).then_some(true);
                 (file.base, file.is_committed, file.is_staged) = (file.net.clone(), state, false);
                 file.is_uncommitted = state.map(|_| false);
@@ -439,6 +443,60 @@ mod tests {
         assert!(
             states.iter().all(|(_, state)| *state == Some(false)),
             "what did not change is in no later commit: {states:?}"
+        );
+    }
+
+    /// The same of the files of these commands, of which each ended so.
+    fn after_commands(files: &[(&str, Change)], runs: &[(&str, &str, Option<bool>)]) -> Vec<Option<bool>> {
+        let mut state = Files::default();
+        let at = |line| SourceRef { line, subagent: None };
+        for (path, change) in files {
+            state.apply(&Edit { change: *change, ..Edit::replaced(path, "a", "b") }, None, &at(1));
+        }
+        for (line, (command, output, ok)) in (2..).zip(runs) {
+            let events = match ok {
+                Some(ok) => tree_events(command, output, *ok),
+                None => super::super::work_tree::begun_events(command),
+            };
+            events.into_iter().for_each(|event| state.tree_event(event, None, &at(line)));
+        }
+        state.into_vec().into_iter().map(|file| file.is_uncommitted).collect()
+    }
+
+    #[test]
+    fn a_commit_that_is_printed_went_through_whatever_came_after_it() {
+        let chain = "git add -A && git commit -m x && git push origin main";
+        let pushed = "[main 548dd49] x\n 1 file changed, 1 insertion(+)\nfatal: Could not read from remote repository.";
+        let modified = [("core/rules.py", Change::Modified)];
+        assert_eq!(after_commands(&modified, &[(chain, pushed, Some(false))]), [Some(false)]);
+        let hook = "[lint] core/rules.py: E501\nhusky - pre-commit hook failed";
+        assert_eq!(
+            after_commands(&modified, &[(chain, hook, Some(false))]),
+            [Some(true)],
+            "a hook stopped it"
+        );
+        let glob = "git add core/*.py && git commit -m x && git push";
+        assert_eq!(after_commands(&modified, &[(glob, pushed, Some(true))]), [Some(false)]);
+        assert_eq!(after_commands(&modified, &[(glob, pushed, Some(false))]), [Some(false)]);
+        let other = "git add docs/*.py && git commit -m x";
+        assert_eq!(
+            after_commands(&modified, &[(other, "[main 548dd49] x\n 1 file changed", Some(true))]),
+            [None]
+        );
+    }
+
+    #[test]
+    fn what_a_command_without_an_end_was_to_commit_is_in_the_next_commit_of_all_at_the_latest() {
+        let files = [("conv/a.py", Change::Created), ("conv/b.py", Change::Created)];
+        let begun = ("git add conv/*.py && git commit -m x && git push", "", None);
+        assert_eq!(after_commands(&files, &[begun]), [None, None]);
+        let printed = "[main 548dd49] x\n 1 file changed, 1 insertion(+)\n create mode 100644 other.md";
+        let all = ("git add -A && git commit -m x && git push", printed, Some(false));
+        assert_eq!(after_commands(&files, &[begun, all]), [Some(false), Some(false)]);
+        assert_eq!(
+            after_commands(&files, &[all]),
+            [None, None],
+            "git may ignore what it was not given by name"
         );
     }
 

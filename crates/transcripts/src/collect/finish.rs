@@ -4,22 +4,22 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use baton_packet::packet::{
-    Attempt, Decision, Failure, FileChange, Git, Message, Packet, Party, Requests, Text, ToolActivity,
+    Attempt, Failure, FileChange, Git, Message, Packet, Party, Requests, Text, ToolActivity,
 };
 use serde_json::{Map, Value, json};
 
 use super::calls::Run;
 use super::check_filter::is_trial;
 use super::coverage::{core, makes_good};
-use super::files::FileState;
+use super::files::{FileState, relative};
 use super::importance::{Importance, only_answers};
 use super::label::{Label, by_subagent};
 use super::miscall::names_wrong_call;
 use super::paragraph::{RequestProgress, summary_paragraph};
+use super::past_runs::removed_by;
 use super::resolution::{LastFailure, passed_since};
-use super::steps::{chain, without_settings};
 use super::touched::{MAX_READ, TouchedFile, TouchedFiles};
-use super::{Collector, MAX_COMPACTION, Sentence, SourceRef, StandingDecision, compaction, fit};
+use super::{Collector, MAX_COMPACTION, Sentence, SourceRef, compaction, fit};
 use crate::event::Change;
 use crate::report::Report;
 use crate::shared::time;
@@ -67,9 +67,10 @@ impl Collector<'_> {
             ..Packet::default()
         };
         self.plan_into(&mut packet, &label);
-        self.calls_into(&mut packet, &label, &mut left_out);
+        let began = self.calls_into(&mut packet, &label, &mut left_out);
         self.prose_into(&mut packet, &label, &mut left_out);
         self.files_into(&mut packet, &label, &mut left_out);
+        self.calls.changed_ms.mark_outdated(&mut packet, &began);
         self.proposal_into(&mut packet, &label);
         packet.metadata = self.metadata(&label, report, left_out);
         packet.summary = summary_paragraph(&packet, RequestProgress::of(&self));
@@ -82,10 +83,23 @@ impl Collector<'_> {
         Requests { first: text(&self.first_request), last: text(&self.request_to_tell()) }
     }
 
-    fn calls_into(&mut self, packet: &mut Packet, label: &Label, left_out: &mut Map<String, Value>) {
+    /// What was run; gives when each check began.
+    fn calls_into(
+        &mut self,
+        packet: &mut Packet,
+        label: &Label,
+        left_out: &mut Map<String, Value>,
+    ) -> Vec<Option<i64>> {
         let looked = self.calls.keep_what_mattered(self.past());
         self.calls.drop_what_was_mended();
-        self.calls.drop_past_runs(self.spoke_at, &self.threw_away_at);
+        let threw_away_at: Vec<u64> = self.thrown_away.iter().map(|lost| lost.at.line).collect();
+        self.calls.drop_past_runs(self.spoke_at, &threw_away_at);
+        let (files, root) = (&self.files, self.root.as_deref());
+        self.calls.commands.retain(|run| {
+            !removed_by(run).is_some_and(|paths| {
+                paths.iter().all(|path| files.is_there_since(&relative(path, root), run.at.line))
+            })
+        });
         let test = self.calls.last_test();
         packet.test_command = test.map(|run| run.command.clone());
         packet.test_status =
@@ -108,13 +122,25 @@ impl Collector<'_> {
         let dropped = self.calls.checks.drop_what_others_tell();
         let root = self.root.as_deref().map(|root| self.cleaner.clean_text(root));
         let checks = &self.calls.checks;
-        let of_no_use =
-            |run: &&Run| run.ok == Some(false) && (is_wrong_call(run) || self.found_another_way(run));
+        let of_no_use = |run: &&Run| run.ok == Some(false) && (is_wrong_call(run) || run.found_another_way);
         let mattered = self.calls.commands.iter().filter(|run| !checks.tell_without(run, &dropped));
         let mattered = mattered.filter(|run| !of_no_use(run));
         packet.commands = mattered.map(|run| label.command(run, root.as_deref())).collect();
         let own = std::mem::take(&mut self.calls.checks).in_order();
         packet.checks = own.iter().map(|check| label.check(check)).collect();
+        self.searched_into(packet, label);
+        let tallies = std::mem::take(&mut self.calls.tallies).into_iter();
+        packet.tool_activity = tallies
+            .map(|(category, tally)| ToolActivity {
+                category: category.name(),
+                count: tally.count.try_into().unwrap_or(i64::MAX),
+                samples: tally.samples(),
+            })
+            .collect();
+        own.iter().map(|check| check.at_ms).collect()
+    }
+
+    fn searched_into(&self, packet: &mut Packet, label: &Label) {
         // What the last words name comes first.
         let answer = self.answer_to_tell();
         let last_words = [self.last_request.as_ref(), self.full_request.as_ref(), answer.as_ref()];
@@ -128,14 +154,6 @@ impl Collector<'_> {
         searched.sort_by_key(|(name, _)| !is_named(name));
         let text = |(name, at): &(String, SourceRef)| Text { text: name.clone(), at: label.at(at) };
         packet.searched = searched.into_iter().map(text).collect();
-        let tallies = std::mem::take(&mut self.calls.tallies).into_iter();
-        packet.tool_activity = tallies
-            .map(|(category, tally)| ToolActivity {
-                category: category.name(),
-                count: tally.count.try_into().unwrap_or(i64::MAX),
-                samples: tally.samples(),
-            })
-            .collect();
     }
 
     /// The last failure of the session itself, else the test or build of a sub-agent that failed last.
@@ -170,29 +188,11 @@ impl Collector<'_> {
             && !only_answers(&run.command, run.exit_code)
             && !is_trial(&run.command)
             && !is_wrong_call(run)
-            && !self.found_another_way(run)
+            && !run.found_another_way
             && self.calls.commands.iter().filter(later).count() == 0
             && !run.mended
             && !passed_since(&self.calls.checks, run)
             && !self.calls.checks.cover(&run.command, &run.at)
-    }
-
-    /// Whether a later run of the same program with other arguments went well, where it is no check whose failure stays.
-    fn found_another_way(&self, run: &Run) -> bool {
-        // `echo x | shop --print` tries the same program.
-        let programs = |run: &Run| -> Vec<String> {
-            let steps = chain(&run.command).into_iter().map(|step| step.text);
-            let parts = steps.flat_map(|step| step.split(" | ").map(str::to_owned).collect::<Vec<_>>());
-            let first = |part: String| {
-                without_settings(&part).split_whitespace().take(2).collect::<Vec<_>>().join(" ")
-            };
-            parts.map(first).filter(|words| words.contains(' ')).collect()
-        };
-        let wanted = programs(run);
-        let mut later =
-            self.calls.commands.iter().filter(|other| other.at.line > run.at.line && other.ok == Some(true));
-        run.importance == Importance::Some
-            && later.any(|other| programs(other).iter().any(|one| wanted.contains(one)))
     }
 
     fn prose_into(&mut self, packet: &mut Packet, label: &Label, left_out: &mut Map<String, Value>) {
@@ -209,10 +209,12 @@ impl Collector<'_> {
             at: label.at(&sentence.at),
         };
         packet.constraints = standing.map(whole).collect();
-        let decision = |held: &StandingDecision| Decision { at: label.at(&held.at), ..held.decision.clone() };
-        packet.decisions = self.decisions.iter().map(decision).collect();
-        let attempts =
-            self.attempts.iter().map(|(attempt, at)| Attempt { at: label.at(at), ..attempt.clone() });
+        packet.decisions = self.decisions_in_order(label);
+        let losses = self.losses();
+        let attempts = self.attempts.iter().map(|(attempt, at)| (attempt.clone(), at)).chain(losses);
+        let mut attempts: Vec<_> = attempts.collect();
+        attempts.sort_by_key(|(_, at)| at.line);
+        let attempts = attempts.into_iter().map(|(attempt, at)| Attempt { at: label.at(at), ..attempt });
         packet.failed_attempts.extend(attempts);
         packet.remarks = self.also_said(packet, label);
         self.keep_telling_turns();
@@ -268,6 +270,7 @@ impl Collector<'_> {
                 .filter(|_| state.answered || session.branch.is_some() || session.commit.is_some())
                 .or_else(|| self.left_out_of_a_commit().map(|_| true)),
             ahead: None,
+            in_progress: state.in_progress.map(|begun| begun.name().to_owned()),
         }
     }
 

@@ -2,6 +2,8 @@
 
 use baton_packet::packet::is_source;
 
+use super::git_begun::{Begun, begun_after};
+use super::git_status::status_part;
 use super::steps::{git_words, plain_steps};
 
 /// The working copy as the commands of a session showed it.
@@ -29,6 +31,8 @@ pub(super) struct GitState {
     listed_at: u64,
     /// The line of the last change of a file.
     changed_at: u64,
+    /// What stopped at conflicts and was neither ended nor given up.
+    pub in_progress: Option<Begun>,
 }
 
 impl GitState {
@@ -41,6 +45,7 @@ impl GitState {
         for (nth, step) in steps.iter().enumerate() {
             let Some((verb, rest)) = git_words(step) else { continue };
             self.answered = true;
+            self.in_progress = begun_after(self.in_progress, (verb, &rest), output, true);
             if names_the_branch(verb, &rest) {
                 self.read_branch_name(output, nth, steps.len());
                 continue;
@@ -52,7 +57,12 @@ impl GitState {
                 "commit" if rest.contains(&"--dry-run") => {}
                 "commit" | "cherry-pick" | "revert" => self.committed(output, verb == "commit"),
                 "checkout" | "switch" => self.switched(output),
-                "status" => self.status(output, line),
+                "status" => {
+                    let part = status_part(&steps, nth, output, command.contains('|'));
+                    // Where it is cut off, an empty part says nothing.
+                    let is_empty = part.text.trim().is_empty() && !output.trim().is_empty() && !part.is_whole;
+                    self.status(if is_empty { output } else { &part.text }, line);
+                }
                 "rev-parse" if rest.contains(&"HEAD") => self.head(output),
                 "log" => self.log(&rest, output),
                 // What it shows is not committed.
@@ -72,6 +82,9 @@ impl GitState {
     /// A command failed after it had printed this: of several steps, the commit may have been made and the push refused.
     pub(super) fn failed(&mut self, command: &str, output: &str) {
         for step in plain_steps(command) {
+            if let Some((verb, rest)) = git_words(&step) {
+                self.in_progress = begun_after(self.in_progress, (verb, &rest), output, false);
+            }
             match git_words(&step) {
                 Some(("commit", _)) => self.committed(output, false),
                 // It stands somewhere between the two.
@@ -152,7 +165,7 @@ impl GitState {
             None => self.user_spoke,
         };
         if is_new {
-            (self.dirty, self.committed_elsewhere) = (None, true);
+            (self.dirty, self.committed_elsewhere, self.in_progress) = (None, true, None);
         }
         self.moved_to(Some(id));
     }
@@ -182,12 +195,7 @@ impl GitState {
 
     /// `[main 1a2b3c4] Subject`, `[main (root-commit) 1a2b3c4] Subject`: the last of several.
     fn committed(&mut self, output: &str, is_sure: bool) {
-        let found = output.lines().rev().find_map(|line| {
-            let (inside, _) = line.strip_prefix('[')?.split_once(']')?;
-            let (branch, id) = inside.rsplit_once(' ')?;
-            is_id(id).then_some((branch.split(' ').next()?, id))
-        });
-        match found {
+        match output.lines().rev().find_map(commit_line) {
             Some((branch, id)) => {
                 self.moved_to(Some(id));
                 self.dirty = None;
@@ -343,6 +351,23 @@ impl GitState {
     }
 }
 
+/// The branch and the commit of `[main 1a2b3c4] Subject`.
+fn commit_line(line: &str) -> Option<(&str, &str)> {
+    let (inside, _) = line.strip_prefix('[')?.split_once(']')?;
+    let (branch, id) = inside.rsplit_once(' ')?;
+    is_id(id).then_some((branch.split(' ').next()?, id))
+}
+
+/// Whether git says by a line that it made a commit.
+pub(super) fn is_commit_line(line: &str) -> bool {
+    let inside = line.strip_prefix('[').and_then(|rest| rest.split_once("] ")).map(|(inside, _)| inside);
+    inside.and_then(|inside| inside.rsplit_once(' ')).is_some_and(|(branch, id)| {
+        // `git config core.abbrev` may shorten it.
+        let is_id = (2..=40).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_hexdigit());
+        is_id && branch.bytes().any(|byte| !byte.is_ascii_digit())
+    })
+}
+
 /// Whether a step of git prints the branch's name and nothing else.
 fn names_the_branch(verb: &str, rest: &[&str]) -> bool {
     match verb {
@@ -389,6 +414,57 @@ mod tests {
             ("git status --short", " M a.rs\n?? b.rs\n"),
         ]);
         assert_eq!(state, (Some("fix/x".into()), Some("1a2b3c4".into()), Some(true)));
+    }
+
+    #[test]
+    fn what_stopped_at_conflicts_is_in_progress_until_it_is_ended() {
+        let begun = |runs: &[(&str, &str, bool)]| {
+            let mut state = GitState::default();
+            for (command, output, ok) in runs {
+                match ok {
+                    true => state.ran(command, output, 1),
+                    false => state.failed(command, output),
+                }
+            }
+            state.in_progress.map(Begun::name)
+        };
+        let conflict = "CONFLICT (content): Merge conflict in a.go\nAutomatic merge failed; fix conflicts and then commit the result.";
+        let merge = ("git fetch && git merge origin/main", conflict, false);
+        assert_eq!(begun(&[merge]), Some("merge"));
+        assert_eq!(begun(&[("git merge origin/main 2>&1 | tail -5", conflict, true)]), Some("merge"));
+        assert_eq!(
+            begun(&[(
+                "git pull --rebase",
+                "error: could not apply 1a2b3c4... x\nCONFLICT (content): a",
+                false
+            )]),
+            Some("rebase")
+        );
+        assert_eq!(begun(&[merge, ("git add a.go && git diff --check", "", true)]), Some("merge"));
+        for end in [
+            ("git commit --no-edit", "[main 1a2b3c4] Merge", true),
+            ("git merge --abort", "", true),
+            ("git reset --hard", "HEAD is now at 1a2b3c4 x", true),
+            ("git status", "On branch main\nnothing to commit, working tree clean", true),
+            ("git add -A && git commit -m x && git push", "[main 1a2b3c4] Merge\nfatal: no remote", false),
+        ] {
+            assert_eq!(begun(&[merge, end]), None, "{end:?}");
+        }
+        let refused = ("git commit -m x", "lint failed", false);
+        assert_eq!(begun(&[merge, refused]), Some("merge"));
+        let rebase = ("git rebase main", "CONFLICT (content): a", false);
+        assert_eq!(begun(&[rebase, ("git commit -m x", "[detached HEAD 1a2b3c4] x", true)]), Some("rebase"));
+        assert_eq!(
+            begun(&[rebase, ("git rebase --continue", "CONFLICT (content): b", false)]),
+            Some("rebase")
+        );
+        assert_eq!(
+            begun(&[rebase, ("git rebase --continue", "Successfully rebased and updated", true)]),
+            None
+        );
+        let status = "On branch main\nYou have unmerged paths.\n  (fix conflicts and run \"git commit\")";
+        assert_eq!(begun(&[("git status", status, true)]), Some("merge"));
+        assert_eq!(begun(&[("git merge x", "Already up to date.", true)]), None);
     }
 
     #[test]

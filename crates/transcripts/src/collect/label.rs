@@ -48,6 +48,7 @@ impl Label {
                 .clone()
                 .or_else(|| (run.exit_code.is_none() && run.ok == Some(true)).then(|| OK.to_owned())),
             at: self.at(&run.at),
+            ..Command::default()
         }
     }
 
@@ -64,6 +65,8 @@ impl Label {
                 (_, note) => note.clone(),
             },
             at: self.at(&check.at),
+            by: check.at.subagent.as_ref().map(|_| "sub-agent".to_owned()),
+            outdated: None,
         }
     }
 

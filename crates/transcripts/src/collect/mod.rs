@@ -7,6 +7,7 @@ mod builtin;
 mod calls;
 mod capped;
 mod chain_outcome;
+mod change_times;
 mod check_filter;
 mod checks;
 pub(crate) mod clean;
@@ -24,6 +25,7 @@ mod fit;
 mod forge_checks;
 mod formatters;
 mod git;
+mod git_begun;
 mod git_status;
 mod importance;
 mod label;
@@ -37,6 +39,7 @@ mod options;
 mod own_repository;
 mod paragraph;
 mod past_runs;
+mod pathspec;
 mod piped;
 mod pipes;
 mod plan_list;
@@ -49,6 +52,7 @@ mod request_weight;
 mod resolution;
 mod run;
 mod searched;
+mod session;
 mod shell_edits;
 mod show;
 mod steps;
@@ -56,6 +60,7 @@ mod stopped;
 mod subagents;
 mod taken_back;
 mod tally;
+mod thrown_away;
 mod touched;
 mod unstaged;
 mod work_tree;
@@ -73,15 +78,16 @@ pub use label::short_id;
 use last_answer::LastAnswers;
 use line_paste::LinePaste;
 pub use options::Options;
-use own_repository::is_own_folder;
 use proposal::{ProposedPlan, is_plan_file};
 use remarks::Remarks;
 pub use request_weight::is_request;
 pub use show::{show, show_session};
 use stopped::words_of_rejection;
 use taken_back::Removal;
+use thrown_away::ThrownAway;
+use work_tree::TreeEvent;
 
-use crate::event::{Category, Event, EventKind, PlanItem, TYPED_COMMAND, TranscriptInfo, Usage};
+use crate::event::{Category, Event, EventKind, Outcome, PlanItem, TYPED_COMMAND, TranscriptInfo, Usage};
 use crate::format::TranscriptReader;
 
 /// How many short messages of the user are kept, and how long one may be, in bytes.
@@ -147,6 +153,8 @@ struct StandingDecision {
     named: Vec<String>,
     /// Who said it.
     role: &'static str,
+    /// Whether files were changed and committed after the user agreed to it.
+    is_carried_out: bool,
 }
 
 /// Gathers what a hand-off needs from the events of one session.
@@ -204,8 +212,12 @@ pub struct Collector<'r> {
     work_went_on: bool,
     /// The line of the last change of a file.
     changed_at: u64,
-    /// The lines of commands that threw work away.
-    threw_away_at: Vec<u64>,
+    /// The lines of commands that threw work away, and of which files.
+    thrown_away: Vec<ThrownAway>,
+    /// The line of the agent's last message, where that set out to mend a fault.
+    sets_out_at: Option<u64>,
+    /// The lines of messages that told of a fault which was mended right after.
+    mended_at: Vec<u64>,
     usage: Option<Usage>,
     constraints: BoundedList<Sentence>,
     /// Short messages of the user.
@@ -265,7 +277,9 @@ impl<'r> Collector<'r> {
             compaction: None,
             work_went_on: false,
             changed_at: 0,
-            threw_away_at: Vec::new(),
+            thrown_away: Vec::new(),
+            sets_out_at: None,
+            mended_at: Vec::new(),
             usage: None,
             constraints: BoundedList::new(40),
             orders: BoundedList::new(MAX_ORDERS),
@@ -310,35 +324,47 @@ impl<'r> Collector<'r> {
                     self.at_work = works.then(|| (at, call.id.clone().into_owned()));
                 }
             }
-            EventKind::Outcome(outcome) => {
-                self.came_back(&outcome.id);
-                let call = self.calls.label_of(outcome, &at);
-                let changed = self.calls.end(outcome, &at, event.at_ms, &mut self.cleaner);
-                let command = call.as_ref().map(|(_, call)| call.clone()).unwrap_or_default();
-                let Changes { edits, by_git, at: began } = changed.unwrap_or_default();
-                let root = self.root.as_deref();
-                edits.iter().for_each(|edit| self.files.apply(edit, root, &began));
-                by_git.into_iter().for_each(|event| self.files.tree_event(event, root, &began));
-                self.taken_back(&command, &began);
-                if main && edits.iter().any(|edit| !is_plan_file(&edit.path)) {
-                    self.changed_at = at.line;
-                }
-                if main {
-                    self.answers.call_ended();
-                    self.proposal_ended(outcome, edits.len() as u64);
-                    self.note_end(call.as_ref(), outcome, &at);
-                    if let Some(words) = words_of_rejection(outcome) {
-                        self.rejected(words, call.as_ref().map(|(_, call)| call.as_str()), at);
-                    } else if let Some((kind, task)) = call {
-                        self.answered_call(&kind, &task, outcome, &at);
-                    }
-                }
-            }
+            EventKind::Outcome(outcome) => self.call_ended(outcome, at, event.at_ms),
             EventKind::ProviderError(text) if main => {
                 self.provider_stop = Some((self.cleaner.text(text.trim(), MAX_PROVIDER_ERROR), event.at_ms));
             }
             what if main => self.collect_message(what, at),
             _ => {}
+        }
+    }
+
+    /// A call ended.
+    fn call_ended(&mut self, outcome: &Outcome<'_>, at: SourceRef, at_ms: Option<i64>) {
+        let main = at.subagent.is_none();
+        self.came_back(&outcome.id);
+        let call = self.calls.label_of(outcome, &at);
+        let changed = self.calls.end(outcome, &at, at_ms, &mut self.cleaner);
+        let command = call.as_ref().map(|(_, call)| call.clone()).unwrap_or_default();
+        let Changes { edits, by_git, at: began } = changed.unwrap_or_default();
+        let root = self.root.as_deref();
+        edits.iter().for_each(|edit| self.files.apply(edit, root, &began));
+        if by_git.iter().any(|event| matches!(event, TreeEvent::Committed { .. })) {
+            self.decisions_committed(began.line);
+        }
+        let root = self.root.as_deref();
+        by_git.into_iter().for_each(|event| self.files.tree_event(event, root, &began));
+        self.taken_back(&command, &began);
+        if main && edits.iter().any(|edit| !is_plan_file(&edit.path)) {
+            self.changed_at = at.line;
+            if let Some(line) = self.sets_out_at.take() {
+                self.remarks.mended(line);
+                self.mended_at.push(line);
+            }
+        }
+        if main {
+            self.answers.call_ended();
+            self.proposal_ended(outcome, edits.len() as u64);
+            self.note_end(call.as_ref(), outcome, &at);
+            if let Some(words) = words_of_rejection(outcome) {
+                self.rejected(words, call.as_ref().map(|(_, call)| call.as_str()), at);
+            } else if let Some((kind, task)) = call {
+                self.answered_call(&kind, &task, outcome, &at);
+            }
         }
     }
 
@@ -369,30 +395,6 @@ impl<'r> Collector<'r> {
             | EventKind::Call(_)
             | EventKind::Outcome(_)
             | EventKind::ProviderError(_) => {}
-        }
-    }
-
-    fn session(&mut self, news: &TranscriptInfo<'_>) {
-        let owned =
-            |value: &Option<std::borrow::Cow<'_, str>>| value.as_deref().map(|text| text.to_owned().into());
-        let known = &mut self.session;
-        known.id = known.id.take().or_else(|| owned(&news.id));
-        known.cwd = owned(&news.cwd).or(known.cwd.take());
-        // The branch of another repository, in which a command stands for a while, is not this one's.
-        let is_own = is_own_folder(known.cwd.as_deref(), self.root.as_deref());
-        self.calls.note_branch(news.branch.as_deref().filter(|_| is_own));
-        known.branch = owned(&news.branch).filter(|_| is_own).or(known.branch.take());
-        self.calls.cwd = known.cwd.as_deref().map(|cwd| self.cleaner.clean_text(cwd));
-        if news.commit.is_some() {
-            self.calls.git.committed_by_the_tool();
-        }
-        known.commit = owned(&news.commit).or(known.commit.take());
-        known.model = owned(&news.model).or(known.model.take());
-        known.version = owned(&news.version).or(known.version.take());
-        if let (None, Some(root)) = (&self.root, news.cwd.as_deref()) {
-            self.files.make_relative(root);
-            self.calls.make_relative(&self.cleaner.clean_text(root));
-            self.root = Some(root.to_owned());
         }
     }
 }

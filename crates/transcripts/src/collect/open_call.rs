@@ -46,6 +46,8 @@ impl Open {
             at: self.at.clone(),
             importance: self.importance,
             mended: false,
+            found_another_way: false,
+            has_committed: false,
         }
     }
 

@@ -5,9 +5,10 @@ use std::borrow::Cow;
 use super::Collector;
 use super::calls::Calls;
 use super::formatters::formatted;
+use super::git::is_commit_line;
 use super::open_call::Open;
 use super::steps::{Step, chain, without_settings};
-use super::stopped::Stopped;
+use super::stopped::{Stopped, ran_out_of_time};
 use super::work_tree::{TreeEvent, begun_events, tree_events};
 use crate::event::{Category, Outcome};
 
@@ -40,6 +41,7 @@ impl Calls {
         let own = open.own_steps(self.root.as_deref());
         let output = own.output(&outcome.output);
         match ok {
+            Some(false) if is_unfinished(outcome) => self.git.began(&own.line, open.at.line),
             Some(false) => self.git.failed(&own.line, output),
             _ => self.git.ran(&own.line, output, open.at.line),
         }
@@ -59,12 +61,18 @@ impl Calls {
         let events = match Stopped::of(outcome) {
             Some(Stopped::Aborted) => begun_events(&line),
             Some(_) => Vec::new(),
+            None if is_unfinished(outcome) => begun_events(&line),
             None => tree_events(&line, &outcome.output, outcome.ok != Some(false)),
         };
         let formats = Stopped::of(outcome).is_none_or(|stopped| stopped == Stopped::Aborted);
         let formatted = formats.then(|| formatted(&open.target)).into_iter().flatten();
         elsewhere.into_iter().chain(events).chain(formatted.map(TreeEvent::Formatted)).collect()
     }
+}
+
+/// Whether a command took too long, and prints no commit that would tell how far it came.
+fn is_unfinished(outcome: &Outcome<'_>) -> bool {
+    ran_out_of_time(outcome) && !outcome.output.lines().any(is_commit_line)
 }
 
 impl Collector<'_> {

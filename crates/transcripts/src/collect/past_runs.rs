@@ -9,6 +9,18 @@ use super::unstaged::fed_steps;
 use super::work_tree::{TreeEvent, tree_events};
 
 impl Calls {
+    /// Notes of what failed before that the same program went well with other arguments.
+    pub(super) fn note_other_way(&mut self, run: &Run) {
+        if run.ok != Some(true) || !self.commands.iter().any(Run::is_failed_trial) {
+            return;
+        }
+        let programs = run.programs();
+        let failed = self.commands.items_mut().filter(|failed| failed.is_failed_trial());
+        for failed in failed.filter(|failed| failed.at.line < run.at.line) {
+            failed.found_another_way |= failed.programs().iter().any(|one| programs.contains(one));
+        }
+    }
+
     /// Takes them out. Whatever came after the user's last words stays.
     pub(super) fn drop_past_runs(&mut self, spoke_at: u64, threw_away_at: &[u64]) {
         let undone = self.undone_by_reset();
@@ -112,6 +124,23 @@ fn only_moves_stashes(command: &str) -> bool {
     puts_aside_and_back(command) || (!steps.is_empty() && steps.iter().all(moves))
 }
 
+/// The paths that a line which did nothing but remove them and take changes back removed.
+pub(super) fn removed_by(run: &Run) -> Option<Vec<String>> {
+    let mut paths = Vec::new();
+    for step in plain_steps(&run.command) {
+        let words: Vec<&str> = step.split_whitespace().collect();
+        match words.as_slice() {
+            ["rm", rest @ ..] => {
+                let named = rest.iter().filter(|word| !word.starts_with('-'));
+                paths.extend(named.map(|word| word.trim_matches(['"', '\'']).to_owned()));
+            }
+            ["git", "checkout" | "restore", ..] | ["echo", ..] => {}
+            _ => return None,
+        }
+    }
+    (run.ok == Some(true) && !paths.is_empty()).then_some(paths)
+}
+
 /// Whether a line puts changes aside and back again: what it ran between them ran on other files.
 pub(super) fn puts_aside_and_back(command: &str) -> bool {
     let steps = plain_steps(command);
@@ -154,6 +183,46 @@ mod tests {
             .run("c", "git commit -am nolint", 0, "[main 2a2b3c4] nolint")
             .run("d", "git reset --hard HEAD~1", 0, "HEAD is now at 1a2b3c4 first");
         assert_eq!(commands(script), ["git commit -m first", "git reset --hard HEAD~1"]);
+    }
+
+    #[test]
+    fn what_was_removed_and_made_anew_since_is_not_told() {
+        let script = || {
+            let script = SessionScript::new().user("Begin anew");
+            script.run("b", "git checkout -- . && rm -rf src/parts", 0, "").run("c", "./seed.sh", 0, "")
+        };
+        assert_eq!(commands(script()), ["git checkout -- . && rm -rf src/parts", "./seed.sh"]);
+        let anew = script().edit("d", "src/parts/b.ts").run("e", "./seed.sh --all", 0, "");
+        assert_eq!(commands(anew), ["./seed.sh", "./seed.sh --all"]);
+    }
+
+    #[test]
+    fn a_copy_that_another_path_made_good_is_no_failed_attempt() {
+        let names: Vec<&'static str> = (0..150).map(|nth| &*format!("./seed.sh {nth}").leak()).collect();
+        let script = SessionScript::new()
+            .user("create a new theme")
+            .run(
+                "a",
+                "mkdir -p ~/.pi/themes && cp $(npm root -g)/@x/agent/dist/dark.json ~/.pi/themes/custom.json",
+                1,
+                "cp: no/dark.json: No such file or directory",
+            )
+            .run(
+                "b",
+                "mkdir -p ~/.pi/themes && cp packages/agent/src/dark.json ~/.pi/themes/custom.json",
+                0,
+                "",
+            )
+            .edit("c", "src/tui.ts");
+        // What made it good is kept no more after so many commands.
+        let script = (0..150).fold(script, |script, nth| script.run("n", names[nth], 0, "")).agent("Done.");
+        let packet = script.summary();
+        assert_eq!(packet.failed_attempts, []);
+        assert!(
+            !packet.commands.iter().any(|run| run.command.contains("npm root")),
+            "{:#?}",
+            packet.commands
+        );
     }
 
     #[test]

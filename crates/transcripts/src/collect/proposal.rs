@@ -97,7 +97,8 @@ impl Collector<'_> {
         let place = file.map(|path| format!(" in `{path}`")).unwrap_or_default();
         let what = format!("The user agreed to the plan{place}.");
         let decision = Decision { what, why: None, rejected: Vec::new(), at: None };
-        self.decisions.push(StandingDecision { decision, at, named: Vec::new(), role: "user" });
+        let named = Vec::new();
+        self.decisions.push(StandingDecision { decision, at, named, role: "user", is_carried_out: false });
     }
 
     /// Whether a plan was put before the user whose text is told, and nothing was changed since.

@@ -1,6 +1,6 @@
 //! What else was said: passages that no rule has classed, the weightiest of them, in their order.
 
-use super::prose::{Passage, answers, asks_for_one_thing, speaks_of, tells_of_removal};
+use super::prose::{Passage, answers, asks_for_one_thing, speaks_of, tells_of_lack, tells_of_removal};
 use super::{Sentence, SourceRef};
 use crate::shared::words::{is_item, unmarked};
 
@@ -22,6 +22,11 @@ pub(super) fn with_answer(question: &str, answer: &str) -> String {
     format!("{question}{ANSWERED}{answer}”")
 }
 
+/// Whether a text is a question of the agent with the user's answer.
+pub(super) fn is_assent(text: &str) -> bool {
+    text.contains(ANSWERED)
+}
+
 /// A passage, and when it was said.
 #[derive(Debug, Clone)]
 pub(super) struct TimedRemark {
@@ -33,6 +38,8 @@ pub(super) struct TimedRemark {
     pub is_mid_work: bool,
     /// Whether it is an item of what the user asked for.
     pub is_of_order: bool,
+    /// Whether it tells of a fault that the agent mended right after.
+    pub is_mended: bool,
 }
 
 impl TimedRemark {
@@ -45,6 +52,7 @@ impl TimedRemark {
             nth: 0,
             is_mid_work: false,
             is_of_order: false,
+            is_mended: false,
         }
     }
 
@@ -55,7 +63,7 @@ impl TimedRemark {
 
     /// Whether it is a question of the agent with the user's answer.
     pub(super) fn is_answer(&self) -> bool {
-        self.said.text.contains(ANSWERED)
+        is_assent(&self.said.text)
     }
 }
 
@@ -119,6 +127,19 @@ impl Remarks {
     pub(super) fn work_began(&mut self) {
         let Some(at) = self.spoke_at.take() else { return };
         self.agent.iter_mut().filter(|entry| entry.said.at == at).for_each(|entry| entry.is_mid_work = true);
+    }
+
+    /// A file was changed right after a message that set out to mend a fault.
+    pub(super) fn mended(&mut self, line: u64) {
+        self.agent
+            .iter_mut()
+            .filter(|entry| entry.said.at.line == line)
+            .for_each(|entry| entry.is_mended = true);
+    }
+
+    /// Whether a message of the agent lists what is missing.
+    pub(super) fn tell_of_lack(&self, at: &SourceRef) -> bool {
+        self.agent.iter().any(|entry| entry.said.at == *at && tells_of_lack(&entry.said.text))
     }
 
     /// Passages of one message of the agent.

@@ -10,9 +10,6 @@ use crate::shared::words::{clip, clip_middle, clip_unclean, one_line};
 
 /// So much is kept of what a call returned, in bytes.
 const MAX_RESULT: usize = 400;
-/// How much of a command is told that threw work away, in characters, and how many of the files are named.
-const MAX_COMMAND: usize = 120;
-const MAX_NAMED: usize = 4;
 /// How much of a finding is told, in characters.
 const MAX_FINDING: usize = 240;
 
@@ -41,6 +38,7 @@ impl Collector<'_> {
             self.questions.push((question, at.clone()));
         }
         self.remarks.agent(&whole, prose::passages(&whole, &recorded), &at);
+        self.sets_out_at = prose::sets_out_to_mend(&whole).then_some(at.line);
         for text in prose::findings(&whole) {
             self.findings.push(Sentence { text: one_line(text, MAX_FINDING), at: at.clone() });
         }
@@ -57,26 +55,6 @@ impl Collector<'_> {
         let passed = self.calls.last_test().filter(|run| run.ok == Some(true));
         let proved_at = passed.filter(|run| run.at.line > self.changed_at).map(|_| self.changed_at);
         self.answers.to_tell(self.spoke_at, proved_at).or(self.last_answer.as_ref()).cloned()
-    }
-
-    /// Notes what work a command of git threw away.
-    pub(super) fn taken_back(&mut self, command: &str, at: &SourceRef) {
-        let lost = std::mem::take(&mut self.files.taken_back);
-        if lost.is_empty() || at.subagent.is_some() {
-            return;
-        }
-        let mut names: Vec<String> =
-            lost.iter().take(MAX_NAMED).map(|path| format!("`{}`", self.cleaner.clean_text(path))).collect();
-        if lost.len() > MAX_NAMED {
-            names.push(format!("{} more", lost.len() - MAX_NAMED));
-        }
-        let names = names.join(", ");
-        let tried = format!(
-            "`{}` threw away changes that were in no commit, of {names}",
-            one_line(command, MAX_COMMAND)
-        );
-        self.attempts.push((Attempt { tried, why_failed: None, at: None }, at.clone()));
-        self.threw_away_at.push(at.line);
     }
 
     /// A call of the main line ended.
@@ -113,7 +91,13 @@ impl Collector<'_> {
             recorded.push(PacketWords::new(&found.what, found.why.is_some()));
             let rejected = found.rejected.into_iter().collect();
             let decision = Decision { what: found.what, why: found.why, rejected, at: None };
-            self.decisions.push(StandingDecision { decision, at: at.clone(), named, role });
+            self.decisions.push(StandingDecision {
+                decision,
+                at: at.clone(),
+                named,
+                role,
+                is_carried_out: false,
+            });
         }
         recorded
     }

@@ -61,6 +61,7 @@ impl Collector<'_> {
             recorded.push(PacketWords::new(found.sentence, true));
         }
         self.remarks.user_spoke(at.line);
+        self.sets_out_at = None;
         self.calls.git.user_spoke();
         self.remarks.put_back(&prose::put_back(&whole));
         if prose::rejects_all(&whole) {

@@ -241,9 +241,17 @@ const CHOSEN: &[&str] = &[
     "this",
 ];
 
-/// Whether a short message only chooses from what was offered: `1+2`, `let's try 2`, `yes to all`.
+/// Words that stand for something else: alone they choose nothing.
+const PRONOUNS: &[&str] = &["these", "those", "that", "it", "them", "this"];
+
+/// Whether a short message only chooses from what was offered: `1+2`, `let's try 2`, `yes to all`. A command to the tool, whole or
+/// half typed, speaks to nobody.
 fn chooses(lower: &str) -> bool {
     let words: Vec<&str> = words_of(lower).collect();
+    let is_pronoun = matches!(words.as_slice(), [word] if PRONOUNS.contains(word));
+    if is_pronoun || lower.starts_with('/') {
+        return false;
+    }
     let is_option = |word: &&str| is_name_of_option(word);
     let says = words.iter().all(|word| CHOOSING.contains(word) || is_option(word));
     says && words.iter().any(|word| CHOSEN.contains(word) || is_option(word))
@@ -322,6 +330,11 @@ mod tests {
             ("yes, but keep the old name", RequestWeight::Request),
             ("continue with the parser", RequestWeight::Request),
             ("no tests", RequestWeight::Request),
+            ("/them", RequestWeight::Request),
+            ("/option 2", RequestWeight::Request),
+            ("them", RequestWeight::Request),
+            ("all of them", RequestWeight::Consent),
+            ("that one", RequestWeight::Consent),
             ("?", RequestWeight::Request),
             ("stop it at once\nplease", RequestWeight::Request),
         ] {

@@ -7,6 +7,7 @@ use super::check_filter::is_inline;
 use super::checks::Checks;
 use super::coverage::{core, covers, makes_good};
 use super::failing_tests::{all_failing_tests, has_passed};
+use super::git::is_commit_line;
 use super::importance::{Importance, importance};
 use super::miscall::{is_miscall, names_wrong_call};
 use super::run::Run;
@@ -160,6 +161,7 @@ impl Calls {
             let mut successes = later().filter(|other| other.ok == Some(true));
             if self.was_pushed_since(run)
                 || !is_repeated && (run.mended || successes.any(|other| is_done_by(run, other)))
+                || !is_repeated && later_git_tells_more(run, later().copied())
             {
                 mended.push((run.at.clone(), run.command.clone()));
             }
@@ -197,6 +199,32 @@ fn is_done_by(run: &Run, later: &Run) -> bool {
         || (failure.miscalled && program(&run.command) == program(&later.command))
 }
 
+/// Whether later lines did the steps of git that a line failed in, each in its own way, or one of them made the commit and failed
+/// in what this one was to do besides: then that one tells how it stands.
+fn later_git_tells_more<'r>(run: &Run, later: impl Iterator<Item = &'r Run>) -> bool {
+    let steps = |run: &Run| -> Vec<String> {
+        verbs(&run.command).into_iter().filter(|verb| REPEATED.contains(&verb.as_str())).collect()
+    };
+    let mut open: Vec<String> =
+        steps(run).into_iter().filter(|verb| verb != "commit" || !run.has_committed).collect();
+    if run.ok != Some(false) || open.is_empty() || !is_only_git(&run.command) {
+        return false;
+    }
+    for other in later {
+        let done = steps(other);
+        let goes_further =
+            other.has_committed && !run.has_committed && open.iter().all(|verb| done.contains(verb));
+        if goes_further {
+            return true;
+        }
+        open.retain(|verb| match other.ok == Some(true) || other.mended {
+            true => !done.contains(verb),
+            false => verb != "commit" || !other.has_committed,
+        });
+    }
+    open.is_empty()
+}
+
 /// Whether a line does nothing but steps of git.
 fn is_only_git(line: &str) -> bool {
     plain_steps(line).iter().all(|step| {
@@ -207,7 +235,7 @@ fn is_only_git(line: &str) -> bool {
 
 /// Whether all steps of git that may have failed were done by a later line, and nothing else may have failed.
 fn git_steps_were_repeated(failed: &str, output: &str, later: &str) -> bool {
-    let committed = output.lines().any(|line| line.starts_with('[') && line.contains("] "));
+    let committed = output.lines().any(is_commit_line);
     let done = verbs(later);
     let done: Vec<&str> = done.iter().map(String::as_str).collect();
     let ended = ["--continue", "--abort", "--skip"].iter().any(|flag| has_phrase(later, flag));

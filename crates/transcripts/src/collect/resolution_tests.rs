@@ -154,3 +154,28 @@ fn a_script_that_failed_and_was_removed_waits_for_nobody() {
     let script = SessionScript::new().user("x").run("a", "python3 try.py", 1, "Traceback");
     assert!(script.run("b", "rm try.py", 0, "").agent("Removed.").summary().last_failure.is_none());
 }
+
+#[test]
+fn a_commit_that_failed_is_not_told_where_the_next_one_was_made() {
+    const FIRST: &str = "git add conv/*.py && git commit -m feat && git push origin main";
+    const NEXT: &str = "git add -A && git commit -m feat && git push origin main";
+    const MADE: &str = "[main 548dd49] feat\n 2 files changed\nfatal: Could not read from remote repository.";
+    let commands = |words: &'static str| -> Vec<String> {
+        let script = SessionScript::new().user("commit as you go").edit("a", "conv/a.py");
+        let script = script.run("b", FIRST, 124, "command timed out").run("c", NEXT, 128, MADE);
+        let packet =
+            script.agent("The push failed.").user(words).edit("d", "conv/b.py").agent("Added.").summary();
+        let failures = packet.commands.into_iter().filter(|run| run.exit_code != Some(0));
+        failures.map(|run| run.command).collect()
+    };
+    assert_eq!(commands("I pushed the changes manually. Now the next."), [""; 0]);
+    assert_eq!(commands("Now the next."), [NEXT]);
+    let apart = SessionScript::new().user("commit it").edit("a", "a.py").run("b", FIRST, 1, "hook failed");
+    let apart = apart.run("c", "git commit -m feat", 0, "[main 1a2b3c4] feat").run("d", "git push", 0, "");
+    let failures: Vec<_> =
+        apart.summary().commands.into_iter().filter(|run| run.exit_code == Some(1)).collect();
+    assert_eq!(failures, []);
+    let open = SessionScript::new().user("commit it").edit("a", "a.py").run("b", FIRST, 1, "hook failed");
+    let open = open.run("c", "git commit -m feat", 0, "[main 1a2b3c4] feat").summary();
+    assert!(open.commands.iter().any(|run| run.command == FIRST), "nothing was pushed");
+}

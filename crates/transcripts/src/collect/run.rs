@@ -2,6 +2,7 @@
 
 use super::SourceRef;
 use super::importance::Importance;
+use super::steps::{chain, without_settings};
 
 /// A command that ended.
 #[derive(Debug, Clone)]
@@ -20,4 +21,24 @@ pub(super) struct Run {
     pub importance: Importance,
     /// Whether it failed and was made good since.
     pub mended: bool,
+    /// Whether the same program went well later with other arguments.
+    pub found_another_way: bool,
+    /// Whether git says in what it printed that it made a commit.
+    pub has_committed: bool,
+}
+
+impl Run {
+    /// The programs that a line runs, each with its first argument. `echo x | shop --print` tries the second, too.
+    pub(super) fn programs(&self) -> Vec<String> {
+        let steps = chain(&self.command).into_iter().map(|step| step.text);
+        let parts = steps.flat_map(|step| step.split(" | ").map(str::to_owned).collect::<Vec<_>>());
+        let first =
+            |part: String| without_settings(&part).split_whitespace().take(2).collect::<Vec<_>>().join(" ");
+        parts.map(first).filter(|words| words.contains(' ')).collect()
+    }
+
+    /// Whether it failed, and is no check whose failure stays though its program goes well with other arguments.
+    pub(super) fn is_failed_trial(&self) -> bool {
+        self.ok == Some(false) && self.importance == Importance::Some
+    }
 }

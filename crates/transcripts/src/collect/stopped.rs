@@ -67,6 +67,14 @@ impl Stopped {
     }
 }
 
+/// Whether a command was ended because it took too long, so that some of its steps may have been done.
+pub(super) fn ran_out_of_time(outcome: &Outcome<'_>) -> bool {
+    const HEAD: usize = 160;
+    let head: String = bare(&outcome.output).chars().take(HEAD).collect::<String>().to_lowercase();
+    let says = head.lines().next().is_some_and(|line| line.contains("timed out"));
+    outcome.ok == Some(false) && (says || outcome.exit_code == Some(124))
+}
+
 /// What the user says in a rejection, in the user's own words.
 pub(super) fn words_of_rejection<'o>(outcome: &'o Outcome<'_>) -> Option<&'o str> {
     if Stopped::of(outcome) != Some(Stopped::Rejected) {

@@ -1,6 +1,7 @@
 //! What git does to files beside edits: takes changes back, puts them aside, and says in a commit which files are new.
 
-use super::git_status::{long_form, status_event};
+use super::git::is_commit_line;
+use super::git_status::{long_form, status_event, status_part};
 use super::steps::{git_words, plain_steps};
 use crate::event::{Change, Edit};
 
@@ -54,9 +55,14 @@ pub(super) fn tree_events(command: &str, output: &str, ok: bool) -> Vec<TreeEven
     // A stash of the same line was put back if git says that it dropped one.
     let dropped = output.contains("Dropped refs/stash") || output.contains("Dropped stash@");
     let steps = plain_steps(command);
-    let is_alone = steps.len() == 1 && !command.contains('|');
-    for step in steps {
-        let Some((verb, rest)) = git_words(&step) else { continue };
+    let is_cut = command.replace("||", "").contains('|');
+    // A commit that is printed was made, and what stands before it went well, though what came after it failed.
+    let is_made = output.lines().any(is_commit_line);
+    let is_commit = |step: &String| git_words(step).is_some_and(|(verb, _)| verb == "commit");
+    let made_at = steps.iter().rposition(is_commit).filter(|_| is_made);
+    for (place, step) in steps.iter().enumerate() {
+        let ok = ok || made_at.is_some_and(|made_at| place <= made_at);
+        let Some((verb, rest)) = git_words(step) else { continue };
         let paths: Vec<String> = paths(&rest);
         match (verb, rest.first().copied()) {
             ("add", _) if ok && rest.iter().any(|word| matches!(*word, "-p" | "--patch")) => {}
@@ -64,12 +70,7 @@ pub(super) fn tree_events(command: &str, output: &str, ok: bool) -> Vec<TreeEven
                 let all = rest.iter().any(|word| matches!(*word, "-A" | "--all" | "-u" | "." | ":/"));
                 found.push(TreeEvent::Staged(if all { Vec::new() } else { paths }));
             }
-            ("commit", _) if ok || output.contains("] ") => {
-                let all = rest.iter().any(|word| *word == "--all" || (is_short(word) && word.contains('a')));
-                let count = output.lines().find_map(changed_files);
-                found.push(TreeEvent::Committed { all, amends: rest.contains(&"--amend"), count });
-                found.extend(output.lines().filter_map(summary_line));
-            }
+            ("commit", _) if ok => found.extend(commit_events(&rest, output)),
             ("rebase" | "merge" | "cherry-pick" | "revert", _)
                 if rest.contains(&"--continue") && makes_commit(output, ok) =>
             {
@@ -95,7 +96,10 @@ pub(super) fn tree_events(command: &str, output: &str, ok: bool) -> Vec<TreeEven
                 found.push(TreeEvent::Unstashed);
                 found.extend(long_form(output, false));
             }
-            ("status", _) if ok => found.extend(status_event(&rest, output, is_alone)),
+            ("status", _) if ok => {
+                let part = status_part(&steps, place, output, is_cut);
+                found.extend(status_event(&rest, &part.text, part.is_whole));
+            }
             ("stash", Some("drop" | "clear")) if ok => found.push(TreeEvent::StashDropped),
             _ => {}
         }
@@ -103,11 +107,18 @@ pub(super) fn tree_events(command: &str, output: &str, ok: bool) -> Vec<TreeEven
     found
 }
 
+/// What a commit took in, and what git says of its files.
+fn commit_events(rest: &[&str], output: &str) -> Vec<TreeEvent> {
+    let all = rest.iter().any(|word| *word == "--all" || (is_short(word) && word.contains('a')));
+    let count = output.lines().find_map(changed_files);
+    let made = TreeEvent::Committed { all, amends: rest.contains(&"--amend"), count };
+    std::iter::once(made).chain(output.lines().filter_map(summary_line)).collect()
+}
+
 /// Whether going on with a rebase, a merge or the like made the commit that a conflict had held up: the next one may have stopped it
 /// again.
 fn makes_commit(output: &str, ok: bool) -> bool {
-    let is_commit = |line: &str| line.starts_with('[') && line.contains("] ");
-    output.lines().any(is_commit) || ok && !output.contains("CONFLICT")
+    output.lines().any(is_commit_line) || ok && !output.contains("CONFLICT")
 }
 
 /// How many commits a reset takes back: none to `HEAD`, two to `HEAD~2`.

@@ -85,6 +85,41 @@ fn a_file_that_is_in_a_commit_is_told_from_one_that_is_not() {
 }
 
 #[test]
+fn as_many_uncommitted_files_are_named_as_there_is_room_for_the_new_ones_first() {
+    let mut packet = rich();
+    let file = |nth: usize| crate::packet::FileChange {
+        path: format!("src/n{nth:02}.rs"),
+        change: Some(if nth >= 12 { "created" } else { "modified" }.to_owned()),
+        committed: Some(nth == 0),
+        ..Default::default()
+    };
+    packet.files_modified = (0..60).map(file).collect();
+    let line = |preset| {
+        let text = render(&packet, &options(preset)).text;
+        text.lines().find(|line| line.starts_with("- Not committed")).map(str::to_owned).expect("a line")
+    };
+    let full = line(Preset::Full);
+    assert_eq!(full.matches("`n").count(), 59, "{full}");
+    assert!(!full.contains(" more") && full.contains("`n59.rs`, `n01.rs`"), "{full}");
+    let standard = line(Preset::Standard);
+    assert!(standard.starts_with("- Not committed: `n12.rs`, `n13.rs`"), "{standard}");
+    assert!(standard.contains(" more; 1 changed file is committed"), "{standard}");
+}
+
+#[test]
+fn what_git_has_begun_and_not_ended_stands_in_its_state() {
+    let mut packet = rich();
+    packet.git = Some(crate::packet::Git {
+        branch: Some("main".into()),
+        in_progress: Some("merge".into()),
+        dirty: Some(true),
+        ..Default::default()
+    });
+    let text = render(&packet, &options(Preset::Standard)).text;
+    assert!(text.contains("branch `main`, a merge is in progress, uncommitted changes"), "{text}");
+}
+
+#[test]
 fn a_long_session_at_standard() {
     insta::assert_snapshot!(render(&long().packet, &options(Preset::Standard)).text);
 }

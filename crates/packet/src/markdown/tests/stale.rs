@@ -29,6 +29,29 @@ fn a_check_that_source_files_were_changed_after_says_so() {
 }
 
 #[test]
+fn a_check_of_a_sub_agent_says_whose_it_is_and_whether_it_is_older_than_the_changes() {
+    let checks = r#""checks": [
+        {"command": "make fmt", "note": "ok", "by": "sub-agent", "outdated": true, "at": "claude:x/a1#5"},
+        {"command": "make dup", "note": "ok", "by": "sub-agent", "at": "claude:x/a1#7"},
+        {"command": "make lint", "exit_code": 2, "note": "run by a sub-agent: no", "by": "sub-agent", "outdated": true, "at": "claude:x/a1#9"},
+        {"command": "make docs", "by": "sub-agent", "at": "claude:x/a1#11"}]"#;
+    let files = r#""files_modified": [{"path": "src/a.rs", "change": "modified", "at": "claude:x#50"}]"#;
+    let packet = packet(&format!(r#"{{"summary": "s", {files}, {checks}}}"#));
+    for preset in [Preset::Minimal, Preset::Standard, Preset::Verbose, Preset::Full] {
+        let text = render(&packet, &Options { preset, ..Options::default() }).text;
+        for line in [
+            "- ok, before the last changes, run by a sub-agent: `make fmt`",
+            "- ok, run by a sub-agent: `make dup`",
+            "- `make lint` → exit 2: run by a sub-agent: no, before the last changes",
+        ] {
+            assert!(text.contains(line), "{preset:?} {line}: {text}");
+        }
+    }
+    let text = render(&packet, &Options::default()).text;
+    assert!(text.contains("- run by a sub-agent, outcome not known: `make docs`"), "{text}");
+}
+
+#[test]
 fn a_document_a_plan_and_what_lies_outside_change_no_check() {
     for path in ["docs/guide.md", "PLAN.md", "notes.txt", ".claude/settings.json", "/tmp/try.py", "LICENSE"] {
         let text = text(path, CHECKS);

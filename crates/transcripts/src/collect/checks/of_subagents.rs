@@ -78,3 +78,60 @@ impl Check {
         is_later && (self.key == other.key || covers())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::super::super::{Collector, Options};
+    use crate::event::{Call, Category, Edit, Event, EventKind, Outcome, SourcePosition};
+    use crate::report::Report;
+
+    #[test]
+    fn a_check_of_a_sub_agent_is_outdated_where_source_files_were_changed_after_it() {
+        let checks = |last: &'static str, last_ms: Option<i64>| {
+            let mut collector = Collector::new(&Options::default(), None);
+            let mut lines = 1..;
+            let mut tell = |agent: Option<&'static str>,
+                            at_ms: Option<i64>,
+                            call: Call<'static>,
+                            output: &'static str| {
+                let id = call.id.clone();
+                let outcome = Outcome { id, ok: Some(true), output: output.into(), ..Outcome::default() };
+                for what in [EventKind::Call(call), EventKind::Outcome(outcome)] {
+                    let position = SourcePosition { line: lines.next().unwrap_or_default(), offset: 0 };
+                    collector.event(&Event { position, at_ms, subagent: agent.map(Into::into), what });
+                }
+            };
+            let edit = |id: &'static str, path: &'static str| Call {
+                id: id.into(),
+                category: Category::Edit,
+                target: path.into(),
+                edits: vec![Edit::replaced(path, "a", "b")],
+                ..Call::default()
+            };
+            let run = |id: &'static str, line: &'static str| Call {
+                id: id.into(),
+                category: Category::Shell,
+                target: line.into(),
+                ..Call::default()
+            };
+            tell(None, Some(10), edit("a", "a.go"), "");
+            tell(Some("a275765"), Some(20), run("b", "mise run fmt"), "[fmt] $ gofmt -w .");
+            tell(Some("a275765"), Some(30), run("c", "make test"), "ok  x 0.1s");
+            tell(None, last_ms, edit("d", last), "");
+            let packet = collector.finish("claude", Path::new("x.jsonl"), Report::default());
+            let of = |check: &baton_packet::packet::Command| (check.by.clone(), check.outdated);
+            packet.checks.iter().map(of).collect::<Vec<_>>()
+        };
+        let by = Some("sub-agent".to_owned());
+        assert_eq!(checks("a.go", Some(40)), [(by.clone(), Some(true)), (by.clone(), Some(true))]);
+        let between = checks("a.go", Some(25));
+        assert!(
+            between.contains(&(by.clone(), Some(true))) && between.contains(&(by.clone(), None)),
+            "{between:?}"
+        );
+        assert_eq!(checks("notes.md", Some(40)), [(by.clone(), None), (by.clone(), None)], "no source file");
+        assert_eq!(checks("a.go", None), [(by.clone(), None), (by, None)], "no time is known");
+    }
+}

@@ -20,6 +20,7 @@ mod pasted;
 mod phrases;
 mod questions;
 mod reasoned_choice;
+mod repair;
 mod reply_words;
 mod requirements;
 mod reverts;
@@ -50,6 +51,7 @@ pub(super) use questions::{
     asked_at_the_end, asks_for_work, choices, is_put_to_the_user, only_asks, only_questions, put_aside,
     tells_of_failing_tests,
 };
+pub(super) use repair::{guesses, names_lines, sets_out_to_mend, tells_of_lack};
 pub(super) use reply_words::{answers, is_telling_answer, offers_a_choice, says_only_yes};
 pub(super) use reverts::{reverts_own_work, takes_request_back};
 pub(super) use steps::{announced, next_steps, suggests};

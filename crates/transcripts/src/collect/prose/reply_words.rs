@@ -92,7 +92,8 @@ pub(crate) fn is_telling_answer(question: &str, words: &str) -> bool {
     let limits = LIMITS.iter().any(|word| has_phrase(&lower, word));
     let is_choice = has_phrase(&lowered(question), "or");
     let says_more = !agrees || limits || is_choice || bare.split_whitespace().count() > MAX_CONSENT + 1;
-    !has_question(words) && says_more && answers_by(question, &lower, bare, limits)
+    let speaks = !has_question(words) && !is_slash_command(words);
+    speaks && says_more && answers_by(question, &lower, bare, limits)
 }
 
 /// Whether a word or two answer a question, be it by a yes.
@@ -207,6 +208,7 @@ mod tests {
             !answers(choice, "yes") && !answers(choice, "yes please") && answers(choice, "yes, keep it off")
         );
         assert!(!answers(fix, "/them") && !answers(choice, "/theme dark"));
+        assert!(!is_telling_answer("Which theme shall it have?", "/theme the dark one"));
         let go = "Want me to go ahead and fix those?";
         assert!(is_telling_answer(go, "Adress them but be careful not to break anything."));
         assert!(is_telling_answer("Which mode shall it have?", "the strict one"));
