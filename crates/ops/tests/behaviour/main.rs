@@ -62,6 +62,7 @@ mod keys;
 mod leases;
 mod ledger;
 mod left_work;
+mod lists;
 mod mail;
 mod memories;
 mod merged_claims;
