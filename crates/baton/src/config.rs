@@ -176,6 +176,11 @@ impl Config {
         Ok(())
     }
 
+    /// The name of the person here, else the one that is acted under.
+    pub(crate) fn user_name(&self) -> Option<String> {
+        self.notify.me.as_ref().or(self.identity.as_ref()).cloned()
+    }
+
     /// Where the ledger is, as people name it.
     pub(crate) fn ledger(&self) -> String {
         self.server.as_ref().map_or_else(|| self.store.to_string(), |server| server.url.clone())

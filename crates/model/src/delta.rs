@@ -106,6 +106,23 @@ pub struct Delta {
     pub body: String,
 }
 
+/// The thing that an entry is about, where its body names one.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EntryObject {
+    /// A task of the project.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task_id: Option<String>,
+    /// A hand-off.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handoff_id: Option<String>,
+    /// A baton of the project.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub baton_id: Option<String>,
+    /// A memory of the project.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_id: Option<String>,
+}
+
 /// A delta as answers show it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Row {
@@ -132,6 +149,9 @@ pub struct Row {
     /// One line that says what happened, where the body is left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
+    /// What it is about, where the body is left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub about: Option<EntryObject>,
     /// What it says, also where that is `null`. A wrap's body is a string.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub body: Option<Value>,
@@ -170,6 +190,7 @@ impl Delta {
             inherited_from: self.inherited_from.clone(),
             thread_id: self.thread_id.clone(),
             summary: None,
+            about: None,
             body: None,
             body_text: None,
             chain: None,
@@ -178,7 +199,18 @@ impl Delta {
 
     /// The row without its body, and with a line that says what happened.
     pub fn brief(&self) -> Row {
-        Row { summary: Some(self.headline()), ..self.head() }
+        Row { summary: Some(self.headline()), about: self.object(), ..self.head() }
+    }
+
+    /// What it is about. A wrap is about its own baton, and its body is its agent's.
+    fn object(&self) -> Option<EntryObject> {
+        if !matches!(self.kind, Kind::Other | Kind::Handoff | Kind::Remember) {
+            return None;
+        }
+        let fields: ObjectFields = serde_json::from_str(&self.body).ok()?;
+        let nested = fields.handoff.and_then(|handoff| handoff.handoff_id);
+        let found = EntryObject { handoff_id: fields.object.handoff_id.or(nested), ..fields.object };
+        Some(found).filter(|found| *found != EntryObject::default())
     }
 
     /// The row with its body.
@@ -266,6 +298,15 @@ fn packet_text(text: &str) -> Option<String> {
     (!view.summary.trim().is_empty()).then(|| format!("{}{next}", view.summary))
 }
 
+/// The fields that may name what an entry is about.
+#[derive(Deserialize)]
+struct ObjectFields {
+    #[serde(flatten)]
+    object: EntryObject,
+    #[serde(default)]
+    handoff: Option<EntryObject>,
+}
+
 /// The fields that may say in a line what happened. The others are passed over: a body may be a whole packet.
 #[derive(Default, Deserialize)]
 #[serde(default)]
@@ -289,6 +330,38 @@ mod tests {
             assert_eq!(json!(kind), json!(kind.as_str()));
         }
         assert_eq!(Kind::from_word("from_the_future"), Kind::Other);
+    }
+
+    #[test]
+    fn a_brief_row_names_what_it_is_about() {
+        let entry = |kind, body: Value| Delta {
+            project_id: "p".into(),
+            seq: 1,
+            delta_id: "d".into(),
+            kind,
+            session_id: None,
+            identity: "A".into(),
+            created_at: 0,
+            inherited_from: None,
+            thread_id: None,
+            body: body.to_string(),
+        };
+        for (kind, body, expected) in [
+            (Kind::Other, json!({ "summary": "closed", "task_id": "p-1" }), json!({ "task_id": "p-1" })),
+            (
+                Kind::Handoff,
+                json!({ "handoff": { "handoff_id": "h", "state": "offered" } }),
+                json!({ "handoff_id": "h" }),
+            ),
+            (Kind::Handoff, json!({ "handoff_id": "h", "reason": "gone" }), json!({ "handoff_id": "h" })),
+            (Kind::Remember, json!({ "memory_id": "m" }), json!({ "memory_id": "m" })),
+            (Kind::Other, json!({ "project": { "name": "shop" } }), Value::Null),
+            (Kind::Other, json!({ "task_id": 7 }), Value::Null),
+            (Kind::Note, json!({ "text": "t", "task_id": "p-1" }), Value::Null),
+            (Kind::Wrap, json!({ "task_id": "p-1" }), Value::Null),
+        ] {
+            assert_eq!(json!(entry(kind, body.clone()).brief().about), expected, "{body}");
+        }
     }
 
     #[test]

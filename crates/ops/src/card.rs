@@ -291,7 +291,8 @@ fn unspent_batons(tx: &mut Tx<'_>, project_id: &str, to: &str) -> Result<(Vec<Ba
     if i64::try_from(newest.len()).unwrap_or(i64::MAX) < MAX_SHOWN {
         return Ok((newest, 0));
     }
-    let request = baton::PageRequest { is_spent: false, after: (0, ""), to, limit: MAX_SHOWN };
+    let request =
+        baton::PageRequest { is_spent: false, is_newest_first: false, after: (0, ""), to, limit: MAX_SHOWN };
     let mut shown = if to.is_empty() { Vec::new() } else { baton::page(tx, project_id, &request)? };
     shown.retain(|own| newest.iter().all(|one| one.baton_id != own.baton_id));
     shown.extend(newest);

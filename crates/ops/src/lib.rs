@@ -55,4 +55,5 @@ pub mod token;
 mod token_rights;
 pub mod transcript;
 
+pub use page::Order;
 pub use task::{ImportRequest, Lines, import_lines};

@@ -4,6 +4,28 @@ use std::fmt;
 
 use baton_model::refusal::Refusal;
 use baton_model::time::Millis;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// In which order such a list is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Order {
+    /// What waits longest first.
+    Oldest,
+    /// What came last first.
+    Newest,
+}
+
+impl Order {
+    /// Where a list in this order begins.
+    pub(crate) fn first(self) -> Position {
+        match self {
+            Self::Oldest => Position::oldest(),
+            Self::Newest => Position::newest(),
+        }
+    }
+}
 
 /// A place in such a list.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

@@ -33,6 +33,13 @@ crate::sql! {
     SPENT_PAGE = concat!("SELECT ", columns!(), " FROM baton WHERE project_id = $1 AND spent_by IS NOT NULL
         AND (created_at, baton_id) > ($2, $3) AND ($4 = '' OR LOWER(COALESCE(to_identity, '')) = $4 OR 'role:' || LOWER(COALESCE(to_role, '')) = $4)
         ORDER BY created_at, baton_id LIMIT $5");
+    FREE_PAGE_BACK = concat!("SELECT ", columns!(), " FROM baton WHERE project_id = $1 AND spent_by IS NULL
+        AND (created_at, baton_id) < ($2, $3) AND ($4 = '' OR LOWER(COALESCE(to_identity, '')) = $4 OR 'role:' || LOWER(COALESCE(to_role, '')) = $4)
+        AND NOT EXISTS (SELECT 1 FROM session s WHERE s.project_id = baton.project_id AND s.session_id = baton.holder_session_id
+            AND s.released_at IS NULL) ORDER BY created_at DESC, baton_id DESC LIMIT $5");
+    SPENT_PAGE_BACK = concat!("SELECT ", columns!(), " FROM baton WHERE project_id = $1 AND spent_by IS NOT NULL
+        AND (created_at, baton_id) < ($2, $3) AND ($4 = '' OR LOWER(COALESCE(to_identity, '')) = $4 OR 'role:' || LOWER(COALESCE(to_role, '')) = $4)
+        ORDER BY created_at DESC, baton_id DESC LIMIT $5");
     FREE_COUNT = "SELECT COUNT(*) FROM baton WHERE project_id = $1 AND spent_by IS NULL
         AND ($2 = '' OR LOWER(COALESCE(to_identity, '')) = $2 OR 'role:' || LOWER(COALESCE(to_role, '')) = $2)
         AND NOT EXISTS (SELECT 1 FROM session s WHERE s.project_id = baton.project_id AND s.session_id = baton.holder_session_id
@@ -142,7 +149,9 @@ pub fn by_prefix_everywhere(tx: &mut Tx<'_>, prefix: &str) -> Result<Vec<(String
 pub struct PageRequest<'a> {
     /// Those that are spent; else those that no open session holds.
     pub is_spent: bool,
-    /// Only after this instant and id.
+    /// The newest first; else the oldest.
+    pub is_newest_first: bool,
+    /// Only after this instant and id, in that order.
     pub after: (i64, &'a str),
     /// Only those for this key of an identity or address of a role; empty for all.
     pub to: &'a str,
@@ -150,9 +159,14 @@ pub struct PageRequest<'a> {
     pub limit: i64,
 }
 
-/// The batons of a project that are free or spent, the oldest first.
+/// The batons of a project that are free or spent.
 pub fn page(tx: &mut Tx<'_>, project_id: &str, request: &PageRequest<'_>) -> Result<Vec<Baton>, Fault> {
-    let sql = if request.is_spent { SPENT_PAGE } else { FREE_PAGE };
+    let sql = match (request.is_spent, request.is_newest_first) {
+        (true, true) => SPENT_PAGE_BACK,
+        (true, false) => SPENT_PAGE,
+        (false, true) => FREE_PAGE_BACK,
+        (false, false) => FREE_PAGE,
+    };
     let params = params![project_id, request.after.0, request.after.1, request.to, request.limit];
     tx.query(sql, params)?.into_iter().map(read).collect()
 }

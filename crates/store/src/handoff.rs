@@ -15,6 +15,21 @@ macro_rules! columns {
     };
 }
 
+/// Whether a hand-off is for the one whose key is given: an identity, or the address of a role; empty for all.
+macro_rules! addressed {
+    ($key:literal) => {
+        concat!(
+            "(",
+            $key,
+            " = '' OR LOWER(COALESCE(to_identity, '')) = ",
+            $key,
+            " OR 'role:' || LOWER(COALESCE(to_role, '')) = ",
+            $key,
+            ")"
+        )
+    };
+}
+
 crate::sql! {
     INSERT = "INSERT INTO handoff (handoff_id, state, subject, from_project_id, to_project_id, from_identity, to_identity,
         to_role, packet, task_id, tracker, issues_repo, issue_number, memory_id, session_id, agent_id, seed_task_id, plan,
@@ -24,13 +39,22 @@ crate::sql! {
         issues_repo = $7, issue_number = $8, memory_id = $9, session_id = $10, plan = $11 WHERE handoff_id = $12";
     GET = concat!("SELECT ", columns!(), " FROM handoff WHERE handoff_id = $1");
     OF_PROJECT = concat!("SELECT ", columns!(), " FROM handoff WHERE to_project_id = $1 OR from_project_id = $2 ORDER BY created_at DESC, handoff_id DESC");
-    OLDER = concat!("SELECT ", columns!(), " FROM handoff WHERE (created_at, handoff_id) < ($1, $2)
-        ORDER BY created_at DESC, handoff_id DESC LIMIT $3");
-    OLDER_IN_STATE = concat!("SELECT ", columns!(), " FROM handoff WHERE state = $1 AND (created_at, handoff_id) < ($2, $3)
+    OLDER = concat!("SELECT ", columns!(), " FROM handoff WHERE (created_at, handoff_id) < ($1, $2) AND ", addressed!("$3"), "
         ORDER BY created_at DESC, handoff_id DESC LIMIT $4");
+    OLDER_IN_STATE = concat!("SELECT ", columns!(), " FROM handoff WHERE state = $1 AND (created_at, handoff_id) < ($2, $3)
+        AND ", addressed!("$4"), " ORDER BY created_at DESC, handoff_id DESC LIMIT $5");
+    NEWER = concat!("SELECT ", columns!(), " FROM handoff WHERE (created_at, handoff_id) > ($1, $2) AND ", addressed!("$3"), "
+        ORDER BY created_at, handoff_id LIMIT $4");
+    NEWER_IN_STATE = concat!("SELECT ", columns!(), " FROM handoff WHERE state = $1 AND (created_at, handoff_id) > ($2, $3)
+        AND ", addressed!("$4"), " ORDER BY created_at, handoff_id LIMIT $5");
     OF_PROJECT_OLDER = concat!("SELECT ", columns!(), " FROM handoff WHERE (to_project_id = $1 OR from_project_id = $1)
-        AND (created_at, handoff_id) < ($2, $3) AND ($4 = '' OR state = $4) ORDER BY created_at DESC, handoff_id DESC LIMIT $5");
-    COUNTS = "SELECT from_project_id, to_project_id, state, COUNT(*) FROM handoff GROUP BY from_project_id, to_project_id, state";
+        AND (created_at, handoff_id) < ($2, $3) AND ($4 = '' OR state = $4) AND ", addressed!("$5"), "
+        ORDER BY created_at DESC, handoff_id DESC LIMIT $6");
+    OF_PROJECT_NEWER = concat!("SELECT ", columns!(), " FROM handoff WHERE (to_project_id = $1 OR from_project_id = $1)
+        AND (created_at, handoff_id) > ($2, $3) AND ($4 = '' OR state = $4) AND ", addressed!("$5"), "
+        ORDER BY created_at, handoff_id LIMIT $6");
+    COUNTS = concat!("SELECT from_project_id, to_project_id, state, COUNT(*) FROM handoff WHERE ", addressed!("$1"), "
+        GROUP BY from_project_id, to_project_id, state");
     SET_SENDER = "UPDATE handoff SET from_project_id = $1 WHERE handoff_id = $2";
     BY_ISSUE = concat!("SELECT ", columns!(), " FROM handoff WHERE issues_repo = $1 AND issue_number = $2 ORDER BY created_at, handoff_id LIMIT 1");
     BY_TASK = concat!("SELECT ", columns!(), " FROM handoff WHERE to_project_id = $1 AND task_id = $2 ORDER BY created_at DESC, handoff_id DESC LIMIT 1");
@@ -102,30 +126,39 @@ pub fn set_sender(tx: &mut Tx<'_>, handoff_id: &str, project_id: &str) -> Result
     tx.execute_deferred(SET_SENDER, params![project_id, handoff_id])
 }
 
-/// The hand-offs of all projects from before an instant, or at it with a smaller id, newest first; of one state, if one is given.
-pub fn older(
-    tx: &mut Tx<'_>,
-    state: Option<State>,
-    before: (Millis, &str),
-    limit: i64,
-) -> Result<Vec<Handoff>, Fault> {
-    let rows = match state {
-        Some(state) => tx.query(OLDER_IN_STATE, params![state.as_str(), before.0, before.1, limit])?,
-        None => tx.query(OLDER, params![before.0, before.1, limit])?,
-    };
-    rows.into_iter().map(read).collect()
+/// Which hand-offs are read.
+#[derive(Debug, Clone, Copy)]
+pub struct PageRequest<'a> {
+    /// Only of this project, as sender or receiver.
+    pub project_id: Option<&'a str>,
+    /// Only in this state.
+    pub state: Option<State>,
+    /// Only those for this key of an identity or address of a role; empty for all.
+    pub to: &'a str,
+    /// The oldest first; else the newest.
+    pub is_oldest_first: bool,
+    /// Only after this instant and id, in that order.
+    pub after: (Millis, &'a str),
+    /// At most so many.
+    pub limit: i64,
 }
 
-/// The next page of the hand-offs that one project sent or received.
-pub fn older_of_project(
-    tx: &mut Tx<'_>,
-    project_id: &str,
-    state: Option<State>,
-    before: (Millis, &str),
-    limit: i64,
-) -> Result<Vec<Handoff>, Fault> {
-    let params = params![project_id, before.0, before.1, state.map_or("", State::as_str), limit];
-    tx.query(OF_PROJECT_OLDER, params)?.into_iter().map(read).collect()
+/// A page of hand-offs, of all projects or of one.
+pub fn page(tx: &mut Tx<'_>, request: &PageRequest<'_>) -> Result<Vec<Handoff>, Fault> {
+    let PageRequest { project_id, state, to, is_oldest_first, after: (at, id), limit } = *request;
+    let (in_project, in_state, all) = match is_oldest_first {
+        true => (OF_PROJECT_NEWER, NEWER_IN_STATE, NEWER),
+        false => (OF_PROJECT_OLDER, OLDER_IN_STATE, OLDER),
+    };
+    let rows = match (project_id, state) {
+        (Some(project_id), state) => {
+            let word = state.map_or("", State::as_str);
+            tx.query(in_project, params![project_id, at, id, word, to, limit])?
+        }
+        (None, Some(state)) => tx.query(in_state, params![state.as_str(), at, id, to, limit])?,
+        (None, None) => tx.query(all, params![at, id, to, limit])?,
+    };
+    rows.into_iter().map(read).collect()
 }
 
 /// How many hand-offs there are from a project to another in a state.
@@ -141,8 +174,8 @@ pub struct Count {
     pub count: usize,
 }
 
-/// How many hand-offs there are, by their two projects and their state.
-pub fn counts(tx: &mut Tx<'_>) -> Result<Vec<Count>, Fault> {
+/// How many hand-offs there are for a key of an identity or address of a role, or for all, by their two projects and their state.
+pub fn counts(tx: &mut Tx<'_>, to: &str) -> Result<Vec<Count>, Fault> {
     let read = |row: Row| {
         let mut r = row.reader();
         Ok(Count {
@@ -152,7 +185,7 @@ pub fn counts(tx: &mut Tx<'_>) -> Result<Vec<Count>, Fault> {
             count: usize::try_from(r.int()?).unwrap_or_default(),
         })
     };
-    tx.query(COUNTS, params![])?.into_iter().map(read).collect()
+    tx.query(COUNTS, params![to])?.into_iter().map(read).collect()
 }
 
 /// Ids of up to five hand-offs that begin so.

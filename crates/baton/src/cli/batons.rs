@@ -2,6 +2,7 @@
 
 use baton_model::id::visible;
 use baton_model::time::rfc3339;
+use baton_ops::Order;
 use baton_ops::baton::{
     List, ListInput, ListOutput, Row, Show, ShowInput, ShowOutput, Spending, SpentReason, Withdraw,
     WithdrawInput, WithdrawOutput, Withdrawal,
@@ -37,6 +38,9 @@ struct ListArgs {
     /// List those of all projects
     #[arg(long)]
     all: bool,
+    /// List the newest first
+    #[arg(long)]
+    newest: bool,
     /// Number of batons; 0 for as many as one page holds, 200
     #[arg(short = 'n', value_name = "N")]
     limit: Option<i64>,
@@ -86,8 +90,10 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         }
         None => {}
     }
-    let ListArgs { state, to, all, limit, cursor } = args.list;
-    let listed = app.run::<List>(&ListInput { project, all, state, to, identity: None, limit, cursor })?;
+    let ListArgs { state, to, all, newest, limit, cursor } = args.list;
+    let order = newest.then_some(Order::Newest);
+    let listed =
+        app.run::<List>(&ListInput { project, all, state, to, order, identity: None, limit, cursor })?;
     app.show(&listed, table)
 }
 

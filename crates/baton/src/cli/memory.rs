@@ -114,6 +114,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
             let input = SearchInput {
                 project: app.project.clone(),
                 query: search.query.join(" "),
+                id: None,
                 kind: search.kind,
                 tags: search.tags,
                 related: search.related,

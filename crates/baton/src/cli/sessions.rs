@@ -74,7 +74,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     app.show(&listed, table)
 }
 
-fn story(shown: &thread::ShowOutput) -> String {
+pub(super) fn story(shown: &thread::ShowOutput) -> String {
     let mut text = format!("{}\n", visible(&shown.title));
     if let Some(next) = &shown.next {
         text.push_str(&format!("earlier sessions: --cursor {}\n", visible(next)));

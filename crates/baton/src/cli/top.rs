@@ -23,7 +23,7 @@ const REFRESH_INTERVAL: Duration = Duration::from_secs(2);
 /// A ledger that takes long to answer is asked less often: so many times as long as it took.
 const COST_FACTOR: u32 = 8;
 
-/// Watch what needs you, agents, batons, hand-offs, tasks and mail on a terminal
+/// Watch what needs you, agents, batons, hand-offs, tasks, mail and threads on a terminal
 ///
 /// What is worst comes first. Drill in with Enter; pick up, reassign, answer, try again with one key; ? lists the keys.
 /// It works on the store, or on the server that your settings name. With --project only one project is looked at.

@@ -11,10 +11,11 @@ use std::time::{Duration, Instant};
 
 use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::Response;
 use baton_model::access::{Bearer, Grant, Scope, token_invalid_refusal};
+use baton_model::id::check_identity;
 use baton_model::refusal::Refusal;
 use baton_ops::op::Caller;
 use baton_ops::token::{Check, CheckInput, CheckOutput};
@@ -34,6 +35,8 @@ const OPEN_TTL: Duration = Duration::from_millis(50);
 const SCOPE_HEADER: &str = "baton-scope";
 /// Names the identities that the bearer's token is bound to, so that the page acts as one of these.
 const IDENTITIES_HEADER: &str = "baton-identities";
+/// Names the local user, where no token says who asks: the page fills it in where it asks for a name.
+const NAME_HEADER: &str = "baton-name";
 /// Tokens remembered at once; a flood of wrong ones empties the memory, nothing else.
 const MAX_CACHED_TOKENS: usize = 1_024;
 
@@ -42,6 +45,8 @@ pub(super) struct Authenticator {
     pool: Arc<Pool>,
     /// Tokens are asked for even if none was made: the address can be reached from elsewhere.
     is_token_required: bool,
+    /// The name of the local user, where the settings have one.
+    local_name: Option<String>,
     cache: Mutex<TokenCache>,
     limiter: Limiter,
     in_flight: Arc<OpenRequests>,
@@ -51,9 +56,31 @@ pub(super) struct Authenticator {
 type TokenCache = HashMap<Option<String>, (Instant, Option<Grant>)>;
 
 impl Authenticator {
-    /// An authenticator for this store.
-    pub(super) fn new(pool: Arc<Pool>, is_token_required: bool, limiter: Limiter) -> Self {
-        Self { pool, is_token_required, cache: Mutex::default(), limiter, in_flight: Arc::default() }
+    /// An authenticator for this store; `local_name` is who uses it without a token.
+    pub(super) fn new(
+        pool: Arc<Pool>,
+        is_token_required: bool,
+        limiter: Limiter,
+        local_name: Option<String>,
+    ) -> Self {
+        let (cache, in_flight) = Default::default();
+        Self { pool, is_token_required, local_name, cache, limiter, in_flight }
+    }
+
+    /// What a response says of the one who asked: what it may do, and as whom it acts.
+    fn caller_headers(&self, grant: &Grant) -> Vec<(&'static str, HeaderValue)> {
+        let names = grant.bearer.as_ref().and_then(|bearer| bearer.identities.as_ref());
+        let local = self.local_name.as_ref();
+        let local = local.filter(|name| grant.bearer.is_none() && check_identity(name).is_ok());
+        let value = |text: &str| HeaderValue::from_str(text).ok();
+        [
+            (SCOPE_HEADER, value(grant.scope.as_str())),
+            (IDENTITIES_HEADER, names.and_then(|names| value(&names.join(", ")))),
+            (NAME_HEADER, local.and_then(|name| value(name))),
+        ]
+        .into_iter()
+        .filter_map(|(name, value)| Some((name, value?)))
+        .collect()
     }
 
     /// What the bearer may do; `reads`: the request cannot write.
@@ -130,16 +157,13 @@ pub(super) async fn authenticate(
                 Ok(open) => open,
                 Err(refusal) => return too_many(1, refusal),
             };
-            let scope = grant.scope.as_str();
-            let bound = grant.bearer.as_ref().and_then(|bearer| bearer.identities.as_ref());
-            let bound = bound.and_then(|names| HeaderValue::from_str(&names.join(", ")).ok());
+            let about_caller = authenticator.caller_headers(&grant);
             request.extensions_mut().insert(grant);
             request.extensions_mut().insert(AdmittedRequest { at: Instant::now(), secret: secret.clone() });
             let mut response = as_long_as_valid(authenticator, secret, next.run(request).await);
-            response.headers_mut().insert(SCOPE_HEADER, HeaderValue::from_static(scope));
-            if let Some(bound) = bound {
-                response.headers_mut().insert(IDENTITIES_HEADER, bound);
-            }
+            response
+                .headers_mut()
+                .extend(about_caller.into_iter().map(|(name, value)| (HeaderName::from_static(name), value)));
             until_sent(open, response)
         }
         Err(error) => problem(&error),

@@ -377,6 +377,7 @@ mod tests {
             inherited_from: None,
             thread_id: None,
             summary: None,
+            about: None,
             body: None,
             body_text: None,
             chain: None,

@@ -140,7 +140,7 @@ fn serve_with_settings(
         let heads = stage.heads().await?;
         tokio::spawn(Arc::clone(&stage).follow(heads));
         let seen = (&stage, &duties, &live);
-        let mut router = router(&pool, seen, options, (stop.clone(), hook));
+        let mut router = router(&pool, seen, (options, app.config.user_name()), (stop.clone(), hook));
         if let Some(tracing) = &tracing {
             let tracer = Arc::clone(&tracing.tracer);
             router = router.layer(middleware::from_fn_with_state(tracer, traces::traced));
@@ -252,12 +252,12 @@ type MetricSources<'a> = (&'a Arc<events::EventHub>, &'a Arc<Duties>, &'a Option
 fn router(
     pool: &Arc<Pool>,
     (stage, duties, live): MetricSources<'_>,
-    options: &Options,
+    (options, local_name): (&Options, Option<String>),
     (streams, hook): (CancellationToken, Arc<github::Hook>),
 ) -> Router {
     let reachable = !options.address.ip().is_loopback();
-    let authenticator =
-        Arc::new(Authenticator::new(Arc::clone(pool), reachable, limit::Limiter::new(options.rate)));
+    let limiter = limit::Limiter::new(options.rate);
+    let authenticator = Arc::new(Authenticator::new(Arc::clone(pool), reachable, limiter, local_name));
     let meter = Arc::new(RequestMetrics::new());
     let guarded = Router::new()
         .route("/api/v1/ops/{name}", post(operation))

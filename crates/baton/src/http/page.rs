@@ -33,6 +33,7 @@ const SCRIPT: &str = concat!(
     include_str!("page/alive.js"),
     include_str!("page/feed.js"),
     include_str!("page/inbox.js"),
+    include_str!("page/lists.js"),
     include_str!("page/acts.js"),
     include_str!("page/things.js"),
     include_str!("page/timeline.js"),
@@ -41,7 +42,9 @@ const SCRIPT: &str = concat!(
     include_str!("page/ledger.js"),
     include_str!("page/fleet.js"),
     include_str!("page/mail.js"),
+    include_str!("page/memories.js"),
     include_str!("page/board.js"),
+    include_str!("page/tree.js"),
     include_str!("page/project.js"),
     include_str!("page/search.js"),
     include_str!("page/transcripts.js"),
@@ -52,8 +55,23 @@ const SCRIPT: &str = concat!(
 /// The script with the names of the agents that a session can go on in.
 static PROGRAM: LazyLock<String> = LazyLock::new(|| {
     let names: Vec<String> = launchers().map(|one| format!("'{}'", one.tool.id)).collect();
-    with_tools(SCRIPT).replace("/*AGENTS*/", &names.join(", "))
+    without_comments(&with_tools(SCRIPT).replace("/*AGENTS*/", &names.join(", ")))
 });
+
+/// A script without what is for its readers alone: lines that are a comment, and indentation. Comments stand on lines of their own, and
+/// no text goes over several lines.
+fn without_comments(script: &str) -> String {
+    let mut is_comment = false;
+    let mut lines = Vec::new();
+    for line in script.lines().map(str::trim) {
+        let begins = line.starts_with("/**");
+        if !(is_comment || begins || line.is_empty() || line.starts_with("//")) {
+            lines.push(line);
+        }
+        is_comment = (is_comment || begins) && !line.ends_with("*/");
+    }
+    lines.join("\n")
+}
 
 /// The level at which the page is compressed, once.
 const LEVEL: i32 = 19;

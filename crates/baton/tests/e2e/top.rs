@@ -1,7 +1,9 @@
 //! `baton top` in a terminal of its own: what is drawn, what keys do, on a store and on a server.
 
+use baton_emulator::{Emulator, Fault, Options};
 use serde_json::json;
 
+use crate::cross::with_github;
 use crate::http::Server;
 use crate::picker::{Seat, script};
 use crate::stage::{BATON, Stage, Terminal, text};
@@ -82,6 +84,7 @@ fn every_view_is_one_key_away_and_a_message_is_answered() {
         ("4", "0 hand-offs"),
         ("5", "Paint the shed"),
         ("7", "1 projects"),
+        ("8", "2 threads of shop"),
         ("6", "Which law?"),
     ] {
         top.press(key);
@@ -107,6 +110,83 @@ fn every_view_is_one_key_away_and_a_message_is_answered() {
     assert_eq!(stage.terminal("Donna").json(&["status"])["sessions"].to_string().matches("Donna").count(), 1);
     top.press("\r");
     top.see("the baton waits for Bob");
+    top.press("\u{3}");
+    assert_eq!(top.end(), 0);
+}
+
+#[test]
+fn a_thread_is_one_row_however_many_sessions_it_went_through_and_its_story_is_opened() {
+    if !script() {
+        return;
+    }
+    let stage = Stage::ready();
+    busy(&stage);
+    let (ann, zoe) = (stage.terminal("Ann"), stage.terminal("Zoe"));
+    zoe.json(&["pickup"]);
+    zoe.json(&["decide", "Round half up", "--why", "the law"]);
+    zoe.json(&["wrap", "--summary", "The tax is rounded"]);
+    // All eight views are named at 80 columns.
+    let mut top = seat(&ann, "stty rows 24 cols 80; baton top --every 1 --color never");
+    top.see("[1 Inbox]");
+    top.see("7 Projects 8 Threads");
+    top.press("8");
+    top.see("2 threads of shop");
+    top.press("/rounded\r");
+    top.see("> 2");
+    top.see("Lola, Zoe");
+    top.see("baton sessions thread ");
+    top.press("\r");
+    top.see("thread · line 1");
+    top.see("The tax is rounded");
+    top.see("Lola (");
+    top.see("Prices are rounded");
+    top.see("Zoe (");
+    top.see("Round half up");
+    top.press("q");
+    top.see("Lola, Zoe");
+    top.press("\u{3}");
+    assert_eq!(top.end(), 0);
+}
+
+#[test]
+fn a_task_is_claimed_and_a_hand_off_is_tried_again_by_one_key() {
+    if !script() {
+        return;
+    }
+    let stage = Stage::ready();
+    crate::cross::beside(&stage);
+    let hub =
+        Emulator::start(Options { token: Some("t0k".into()), ..Options::default() }).expect("an emulator");
+    hub.script(Some(Box::new(|_| Fault::Refuse(410, None))));
+    let ann = with_github(&stage.terminal("Ann"), &hub);
+    ann.json(&["start"]);
+    let task = text(&ann.json(&["task", "create", "Paint the shed"]), "id");
+    let made = ann
+        .run(&["handoff", "create", "--to", "lib", "--subject", "Round", "--repo", "o/lib", "--json"])
+        .json();
+    let id = text(&made, "handoff_id");
+    assert_eq!(made["state"], "failed", "{made:#}");
+    let mut top = seat(&ann, "baton top --project shop --every 1 --color never");
+    top.see("[1 Inbox]");
+    top.press("5");
+    top.see("Paint the shed");
+    top.press("c");
+    top.see("Claim · your name: Ann");
+    top.press("\r");
+    top.see("in_progress");
+    let claimed = ann.json(&["task", "show", &task]);
+    assert_eq!((text(&claimed, "status"), text(&claimed, "assignee")), ("in_progress".into(), "Ann".into()));
+    top.press("4");
+    top.see("t try now");
+    // A try that fails again says what stands in the way; one that gets through is done.
+    top.press("t");
+    top.see("Try now · your name: Ann");
+    top.press("\r");
+    top.see("still not through");
+    hub.script(None);
+    top.press("t\r");
+    top.see("the hand-off is offered");
+    assert_eq!(ann.json(&["handoff", "show", &id])["state"], "offered");
     top.press("\u{3}");
     assert_eq!(top.end(), 0);
 }
@@ -213,7 +293,7 @@ fn it_works_on_a_server_without_colours_and_on_a_screen_that_is_resized() {
     top.press("jjj");
     top.see("> waiting baton");
     // On a smaller screen the view and the row that is meant are still seen.
-    top.see("[Inbox]  1-7");
+    top.see("[Inbox]  1-8");
     top.see("> waiting");
     top.press("G");
     top.see("Part 29");

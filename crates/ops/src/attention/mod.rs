@@ -19,6 +19,7 @@ use crate::op::{Cx, Meta, Operation};
 use crate::page::page_size;
 use crate::project::VisibleProjects;
 use place::Place;
+pub use scan::MOST_OWN;
 use scan::Scan;
 
 /// Maximum number of attention items shown apart because they are the caller's.

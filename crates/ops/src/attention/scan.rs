@@ -26,7 +26,7 @@ use crate::project::VisibleProjects;
 /// The most characters of a message's text.
 const DETAIL: usize = 300;
 /// Maximum number of attention items marked as the viewer's own.
-pub(super) const MOST_OWN: usize = 500;
+pub const MOST_OWN: usize = 500;
 
 /// A kind of rows, the reasons that its rows have, and the instant that divides them.
 struct Part {

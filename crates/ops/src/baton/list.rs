@@ -1,4 +1,4 @@
-//! `baton_list`: batons by their state, the oldest first.
+//! `baton_list`: batons by their state, the oldest first where nothing else is asked for.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ use super::spent::Spending;
 use crate::card::{addressee, viewer_key};
 use crate::op::{Caller, Cx, Env, Meta, Operation};
 use crate::ownership::is_at_work;
-use crate::page::{Position, page_size, row_limit};
+use crate::page::{Order, Position, page_size, row_limit};
 use crate::project::VisibleProjects;
 
 /// Lists batons.
@@ -39,6 +39,9 @@ pub struct ListInput {
     /// Only those for this name or role (`role:NAME`).
     #[serde(default)]
     pub to: Option<String>,
+    /// `oldest` first, or `newest`; oldest when it is left out.
+    #[serde(default)]
+    pub order: Option<Order>,
     /// The identity that looks, else the caller's: rows say what it can do with them.
     #[serde(default)]
     pub identity: Option<String>,
@@ -167,7 +170,7 @@ impl RowLocation {
 pub struct ListOutput {
     /// The project; none where it is about all.
     pub project_id: Option<String>,
-    /// The rows of this page, the oldest first.
+    /// The rows of this page, the oldest first where nothing else was asked for.
     pub items: Vec<Row>,
     /// How many there are on all pages.
     pub total: usize,
@@ -225,8 +228,9 @@ impl Operation for List {
     fn run(input: ListInput, cx: &mut Cx<'_>) -> Result<ListOutput, Failure> {
         let filter = Filter::read(input.state.as_deref())?;
         let limit = page_size(input.limit, 50, 200);
+        let order = input.order.unwrap_or(Order::Oldest);
         let after =
-            input.cursor.as_deref().map(Position::parse).transpose()?.unwrap_or_else(Position::oldest);
+            input.cursor.as_deref().map(Position::parse).transpose()?.unwrap_or_else(|| order.first());
         let to = input.to.as_deref().map(identity_key).unwrap_or_default();
         let visible = VisibleProjects::read(cx, input.project.as_deref(), input.all)?;
         let Cx { store, env } = cx;
@@ -236,10 +240,13 @@ impl Operation for List {
             rows.retain(|row| is_for(row, &to));
             let mut total = rows.len();
             let place = |row: &Row| (row.created_at.0, row.baton_id.clone());
-            rows.retain(|row| place(row) > (after.at, after.id.clone()));
+            let last = (after.at, after.id.clone());
+            let is_newest_first = order == Order::Newest;
+            rows.retain(|row| if is_newest_first { place(row) < last } else { place(row) > last });
             if let Some(is_spent) = filter.unheld() {
                 let page = PageRequest {
                     is_spent,
+                    is_newest_first,
                     after: (after.at, &after.id),
                     to: &to,
                     limit: row_limit(limit + 1),
@@ -253,6 +260,9 @@ impl Operation for List {
                 }
             }
             rows.sort_by_key(place);
+            if is_newest_first {
+                rows.reverse();
+            }
             let more = rows.len() > limit;
             rows.truncate(limit);
             for row in rows.iter_mut().filter(|row| row.state != State::Spent) {

@@ -1,6 +1,7 @@
 //! `handoff_list`: hand-offs that a project sent or received.
 
 use baton_model::handoff::{Handoff, State};
+use baton_model::id::identity_key;
 use baton_model::refusal::Refusal;
 use baton_store::{Failure, Tx, handoff, handoff_step};
 use schemars::JsonSchema;
@@ -9,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::{Row, claimant, isolation};
 use crate::card::viewer_key;
 use crate::op::{Cx, Meta, Operation};
-use crate::page::{Position, page_size, row_limit};
+use crate::page::{Order, Position, page_size, row_limit};
 use crate::project::VisibleProjects;
 
 /// Lists hand-offs.
@@ -28,6 +29,12 @@ pub struct ListInput {
     /// Those of all projects.
     #[serde(default)]
     pub all: bool,
+    /// Only those for this name or role (`role:NAME`).
+    #[serde(default)]
+    pub to: Option<String>,
+    /// `newest` first, or `oldest`; newest when it is left out.
+    #[serde(default)]
+    pub order: Option<Order>,
     /// Say with each what the one who looks can do with it.
     #[serde(default)]
     pub actions: bool,
@@ -47,7 +54,7 @@ pub struct ListInput {
 pub struct ListOutput {
     /// The project; none where it is about all.
     pub project_id: Option<String>,
-    /// The rows of this page, newest first.
+    /// The rows of this page, newest first where nothing else was asked for.
     pub items: Vec<Row>,
     /// How many there are on all pages.
     #[serde(default)]
@@ -68,17 +75,29 @@ impl Operation for List {
         };
         let most = if input.all { 200 } else { usize::MAX };
         let limit = page_size(input.limit, if input.all { 50 } else { most }, most);
+        let order = input.order.unwrap_or(Order::Newest);
         let mut position =
-            input.cursor.as_deref().map(Position::parse).transpose()?.unwrap_or_else(Position::newest);
+            input.cursor.as_deref().map(Position::parse).transpose()?.unwrap_or_else(|| order.first());
+        let to = input.to.as_deref().map(identity_key).unwrap_or_default();
         let visible = VisibleProjects::read(cx, input.project.as_deref(), input.all)?;
         let Cx { store, env } = cx;
         let actor = input.actions.then(|| viewer_key(env, input.identity.as_deref()));
         let viewer = isolation::Viewer { project: visible.only.as_deref(), grant: Some(&env.caller.grant) };
         store.read(|tx| {
-            let total = count(tx, &visible, wanted)?;
+            let total = count(tx, &visible, wanted, &to)?;
             let mut items = Vec::new();
             while items.len() <= limit {
-                let page = page(tx, &visible, wanted, &position, limit)?;
+                let page = handoff::page(
+                    tx,
+                    &handoff::PageRequest {
+                        project_id: visible.only.as_deref(),
+                        state: wanted,
+                        to: &to,
+                        is_oldest_first: order == Order::Oldest,
+                        after: (position.at, &position.id),
+                        limit: row_limit(limit.saturating_add(1)),
+                    },
+                )?;
                 let Some(last) = page.last() else { break };
                 position = Position { at: last.created_at, id: last.handoff_id.clone() };
                 let shown = page.into_iter().filter(|handoff| is_visible(&visible, handoff));
@@ -109,24 +128,13 @@ fn is_visible(visible: &VisibleProjects, handoff: &Handoff) -> bool {
     visible.contains(&handoff.from_project_id) || visible.contains(&handoff.to_project_id)
 }
 
-/// The next hand-offs after a position, some of which may be of other projects.
-fn page(
+fn count(
     tx: &mut Tx<'_>,
     visible: &VisibleProjects,
     state: Option<State>,
-    after: &Position,
-    limit: usize,
-) -> Result<Vec<Handoff>, Failure> {
-    let before = (after.at, after.id.as_str());
-    let limit = row_limit(limit.saturating_add(1));
-    Ok(match &visible.only {
-        Some(one) => handoff::older_of_project(tx, one, state, before, limit)?,
-        None => handoff::older(tx, state, before, limit)?,
-    })
-}
-
-fn count(tx: &mut Tx<'_>, visible: &VisibleProjects, state: Option<State>) -> Result<usize, Failure> {
-    let mut counts = handoff::counts(tx)?;
+    to: &str,
+) -> Result<usize, Failure> {
+    let mut counts = handoff::counts(tx, to)?;
     counts.retain(|row| {
         (visible.contains(&row.from_project_id) || visible.contains(&row.to_project_id))
             && state.is_none_or(|state| row.state == state.as_str())

@@ -7,6 +7,7 @@ use baton_store::Failure;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::by_id;
 use super::retrieval::{MatchBasis, ScoredMemory, SearchMethod, retrieve};
 use super::scope::searched;
 use crate::op::{Cx, Meta, Operation};
@@ -25,6 +26,9 @@ pub struct SearchInput {
     /// Words; none: the newest and most important.
     #[serde(default)]
     pub query: String,
+    /// The memory of this id, or of a unique prefix of it, alone, also where it was withdrawn.
+    #[serde(default)]
+    pub id: Option<String>,
     /// Only this kind.
     #[serde(default)]
     pub kind: Option<String>,
@@ -44,6 +48,7 @@ impl Default for SearchInput {
         Self {
             project: Default::default(),
             query: Default::default(),
+            id: Default::default(),
             kind: Default::default(),
             tags: Default::default(),
             related: Default::default(),
@@ -100,6 +105,9 @@ impl Operation for Search {
             check_label("tag", label)?;
         }
         let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
+        if let Some(id) = &input.id {
+            return named_memory(cx, project_id, id);
+        }
         let Cx { store, env } = cx;
         let (now, grant) = (env.now, &env.caller.grant);
         // What a batch has written may be taken back: it is not to be remembered as seen.
@@ -134,6 +142,23 @@ impl Operation for Search {
             recall_why: found.why,
         })
     }
+}
+
+/// A memory that is named: no search is made for it.
+fn named_memory(cx: &mut Cx<'_>, project_id: String, id: &str) -> Result<SearchOutput, Failure> {
+    let memory = cx.store.read(|tx| {
+        resolve::require_project(tx, &project_id)?;
+        by_id(tx, &project_id, id)
+    })?;
+    Ok(SearchOutput {
+        items: vec![Row { memory: View::from(&memory), score: 1.0 }],
+        next: None,
+        searched: vec![project_id.clone()],
+        project_id,
+        recall: SearchMethod::Newest,
+        matches_by: None,
+        recall_why: None,
+    })
 }
 
 fn row(score: f64, candidate: &ScoredMemory) -> Row {

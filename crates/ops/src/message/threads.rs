@@ -1,16 +1,18 @@
 //! `mail_threads`: the mail threads of a project, newest first, for observers.
 
+use std::collections::HashSet;
+
 use baton_model::message::Message;
 use baton_model::time::Timestamp;
-use baton_store::{Failure, message};
+use baton_store::{Failure, Tx, message};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
 
-/// How many of the newest messages are looked at.
-const MAX_SCANNED_MESSAGES: i64 = 1_000;
+/// Messages that are read at once.
+const BATCH_SIZE: i64 = 500;
 
 /// Lists threads.
 pub struct Threads;
@@ -25,11 +27,14 @@ pub struct ThreadsInput {
     /// At most so many.
     #[serde(default = "default_limit")]
     pub limit: usize,
+    /// `next` of the page before.
+    #[serde(default)]
+    pub before: Option<i64>,
 }
 
 impl Default for ThreadsInput {
     fn default() -> Self {
-        Self { project: Default::default(), limit: default_limit() }
+        Self { project: Default::default(), limit: default_limit(), before: None }
     }
 }
 
@@ -44,14 +49,14 @@ pub struct ThreadRow {
     pub thread_id: String,
     /// Its newest message.
     pub message_id: String,
-    /// The subject of the oldest message that was looked at.
+    /// The subject of its first message.
     pub subject: String,
     /// The type of the newest.
     #[serde(rename = "type")]
     pub kind: String,
     /// Who wrote or was written to, in the order of their first message.
     pub people: Vec<String>,
-    /// How many messages were looked at.
+    /// How many messages it has.
     pub messages: usize,
     /// How many of these their receivers still have to read or acknowledge.
     pub waiting: usize,
@@ -61,16 +66,18 @@ pub struct ThreadRow {
     pub last_at: Timestamp,
 }
 
-/// Answer of `mail_threads`: the threads of the newest 1,000 messages, the last written to first. No bodies, and nothing is
-/// marked as read.
+/// Answer of `mail_threads`: threads, the last written to first. No bodies, and nothing is marked as read.
 #[derive(Serialize, Deserialize)]
 pub struct ThreadsOutput {
     /// The project.
     pub project_id: String,
     /// The rows of this page.
     pub items: Vec<ThreadRow>,
-    /// Whether there are more threads, or older messages.
+    /// Whether there are more threads.
     pub more: bool,
+    /// Cursor of the next page; absent on the last one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<i64>,
 }
 
 impl Operation for Threads {
@@ -82,33 +89,54 @@ impl Operation for Threads {
     fn run(input: ThreadsInput, cx: &mut Cx<'_>) -> Result<ThreadsOutput, Failure> {
         let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let now = cx.env.now;
-        let newest = cx.store.read(|tx| {
+        let before = input.before.unwrap_or(i64::MAX);
+        let (threads, more) = cx.store.read(|tx| {
             resolve::require_project(tx, &project_id)?;
-            Ok(message::newest(tx, &project_id, i64::MAX, MAX_SCANNED_MESSAGES)?)
+            threads_before(tx, &project_id, before, input.limit.max(1))
         })?;
-        let mut threads: Vec<Vec<&Message>> = Vec::new();
-        let mut places = std::collections::HashMap::new();
-        for message in &newest {
-            let place = *places.entry(message.thread()).or_insert_with(|| {
-                threads.push(Vec::new());
-                threads.len() - 1
-            });
-            if let Some(thread) = threads.get_mut(place) {
-                thread.push(message);
-            }
-        }
-        let more = threads.len() > input.limit
-            || i64::try_from(newest.len()).is_ok_and(|count| count == MAX_SCANNED_MESSAGES);
-        let items = threads.iter().take(input.limit).filter_map(|thread| row(thread, now)).collect();
-        Ok(ThreadsOutput { project_id, items, more })
+        let newest = |thread: &Vec<Message>| thread.last().map(|message| message.seq);
+        let next = threads.last().and_then(newest).filter(|_| more);
+        let items = threads.iter().filter_map(|thread| row(thread, now)).collect();
+        Ok(ThreadsOutput { project_id, items, more, next })
     }
 }
 
-/// A thread, whose newest message is the first.
-fn row(thread: &[&Message], now: i64) -> Option<ThreadRow> {
-    let (last, first) = (thread.first()?, thread.last()?);
+/// The threads that were last written to before a number of the ledger, each with all its messages; whether there are more.
+fn threads_before(
+    tx: &mut Tx<'_>,
+    project_id: &str,
+    before: i64,
+    limit: usize,
+) -> Result<(Vec<Vec<Message>>, bool), Failure> {
+    let (mut threads, mut seen, mut position) = (Vec::new(), HashSet::new(), before);
+    loop {
+        let batch = message::newest(tx, project_id, position, BATCH_SIZE)?;
+        for found in &batch {
+            position = found.seq;
+            if !seen.insert(found.thread().to_owned()) {
+                continue;
+            }
+            let thread = message::of_thread(tx, project_id, found.thread())?;
+            // One that was written to since stands on a page before.
+            if thread.last().is_none_or(|newest| newest.seq >= before) {
+                continue;
+            }
+            if threads.len() == limit {
+                return Ok((threads, true));
+            }
+            threads.push(thread);
+        }
+        if i64::try_from(batch.len()).is_ok_and(|count| count < BATCH_SIZE) {
+            return Ok((threads, false));
+        }
+    }
+}
+
+/// A thread, whose newest message is the last.
+fn row(thread: &[Message], now: i64) -> Option<ThreadRow> {
+    let (first, last) = (thread.first()?, thread.last()?);
     let mut people: Vec<String> = Vec::new();
-    for name in thread.iter().rev().flat_map(|m| [m.author().label(), m.to_identity.clone()]) {
+    for name in thread.iter().flat_map(|m| [m.author().label(), m.to_identity.clone()]) {
         if !people.contains(&name) {
             people.push(name);
         }

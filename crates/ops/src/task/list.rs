@@ -11,7 +11,7 @@ use baton_store::{Failure, Tx, task};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
-use task::{TaskList, comment, dependency};
+use task::{TaskList, comment, count, dependency};
 
 use super::{at_most, by_id, collect};
 use crate::op::{Cx, Meta, Operation};
@@ -57,6 +57,12 @@ pub struct ListInput {
     /// Only parts of this task.
     #[serde(default)]
     pub parent: Option<String>,
+    /// Only tasks that are a part of no other.
+    #[serde(default)]
+    pub whole: bool,
+    /// Say with each how many parts it has.
+    #[serde(default)]
+    pub parts: bool,
     /// Only this priority.
     #[serde(default)]
     pub priority: Option<i64>,
@@ -101,6 +107,9 @@ pub struct Row {
     /// With `edges`: how many depend on it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dependent_count: Option<i64>,
+    /// With `parts`: how many parts it has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub part_count: Option<i64>,
     /// With `edges`: how many comments it has.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub comment_count: Option<i64>,
@@ -114,6 +123,7 @@ impl<'de> Deserialize<'de> for Row {
             dependency_count: fields.take("dependency_count"),
             dependencies: fields.take("dependencies").unwrap_or_default(),
             dependent_count: fields.take("dependent_count"),
+            part_count: fields.take("part_count"),
             comment_count: fields.take("comment_count"),
             task: fields.into_view()?,
         })
@@ -155,7 +165,11 @@ impl Operation for List {
                 // What was imported may have a status of its own; one that no task has is a slip.
                 filter.status.iter().try_for_each(|status| check_status(status))?;
             }
-            Ok((rows(tx, &found, input.edges)?, more))
+            let mut rows = rows(tx, &found, input.edges)?;
+            if input.parts {
+                count_parts(tx, &project_id, &mut rows)?;
+            }
+            Ok((rows, more))
         })?;
         let end = input.after.saturating_add(limit);
         Ok(ListOutput { project_id, items, next: Some(end).filter(|_| more) })
@@ -173,6 +187,7 @@ fn filter(input: &ListInput, now: Millis) -> Filter {
         labels: input.labels.clone(),
         any_label: input.any_label.clone(),
         tags: input.tags.clone(),
+        whole: input.whole,
         priority: input.priority,
         durable: input.durable,
         roleless: input.agent_role.as_deref() == Some(""),
@@ -209,6 +224,17 @@ fn count_edges(tx: &mut Tx<'_>, tasks: &[Task], rows: &mut [Row]) -> Result<(), 
         row.dependencies = edges.into_iter().map(|edge| edge.body).collect();
         row.dependent_count = Some(dependents.get(id).copied().unwrap_or_default());
         row.comment_count = Some(comments.get(id).copied().unwrap_or_default());
+    }
+    Ok(())
+}
+
+fn count_parts(tx: &mut Tx<'_>, project_id: &str, rows: &mut [Row]) -> Result<(), Failure> {
+    for rows in rows.chunks_mut(task::BATCH_SIZE) {
+        let ids: Vec<&str> = rows.iter().map(|row| row.task.id.as_str()).collect();
+        let counts = count::parts_of_many(tx, project_id, &ids)?;
+        for row in rows {
+            row.part_count = Some(counts.get(&row.task.id).copied().unwrap_or_default());
+        }
     }
     Ok(())
 }

@@ -64,6 +64,7 @@ mod keys;
 mod leases;
 mod ledger;
 mod left_work;
+mod lists;
 mod mail;
 mod memories;
 mod merged_claims;

@@ -1,5 +1,7 @@
 //! How many: numbers that are given out, and figures over a project.
 
+use std::collections::HashMap;
+
 use crate::engine::{Fault, Tx};
 use crate::params;
 
@@ -11,6 +13,8 @@ crate::sql! {
     FIGURES = "SELECT COALESCE(agent_role, ''), status, blocked, ready, CASE WHEN wait_until > $1 THEN 1 ELSE 0 END, COUNT(*)
         FROM task WHERE project_id = $2 AND status <> 'tombstone' GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5";
     LEAD = "SELECT CAST(COALESCE(SUM(closed_at - created_at), 0) AS BIGINT), COUNT(*) FROM task WHERE project_id = $1 AND closed_at >= created_at";
+    PARTS_OF_MANY = concat!("SELECT parent_id, COUNT(*) FROM task WHERE project_id = $1 AND parent_id IN ", super::many!(), "
+        AND status <> 'tombstone' GROUP BY parent_id");
     EPICS_DONE = "SELECT COUNT(*) FROM task e WHERE e.project_id = $1 AND e.issue_type = 'epic' AND e.status <> 'closed'
         AND e.status <> 'tombstone'
         AND EXISTS (SELECT 1 FROM task c WHERE c.project_id = e.project_id AND c.parent_id = e.task_id)
@@ -70,6 +74,15 @@ pub fn figures(tx: &mut Tx<'_>, project_id: &str, now: i64) -> Result<Vec<TaskCo
 pub fn lead(tx: &mut Tx<'_>, project_id: &str) -> Result<(i64, i64), Fault> {
     let mut r = tx.query_one(LEAD, params![project_id])?.reader();
     Ok((r.int()?, r.int()?))
+}
+
+/// How many parts each of these tasks has, closed ones too; those without any are left out.
+pub fn parts_of_many(
+    tx: &mut Tx<'_>,
+    project_id: &str,
+    task_ids: &[&str],
+) -> Result<HashMap<String, i64>, Fault> {
+    super::counts(tx.query(PARTS_OF_MANY, &super::many_params(project_id, task_ids))?)
 }
 
 /// Open epics whose parts are all closed.

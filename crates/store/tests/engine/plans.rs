@@ -16,17 +16,43 @@ fn what_is_open_is_found_by_the_index_of_what_is_open() {
         ("attention", "ACK_PAGE", "message_unacked"),
         ("attention", "RETRIED", "task_retried"),
         ("attention", "BLOCKED", "task_open"),
+        ("attention", "BATON_COUNT", "baton_unspent"),
+        ("attention", "OFFER_COUNT", "handoff_by_state"),
+        ("attention", "STUCK_COUNT", "handoff_stuck"),
+        ("attention", "FAILURE_COUNT", "handoff_by_state"),
+        ("attention", "RETURN_OWN", "handoff_unseen"),
+        ("attention", "QUESTION_COUNT", "message_question"),
+        ("attention", "QUESTION_PAGE", "message_question"),
+        ("attention", "UNANSWERED_COUNT", "message_open_question"),
+        ("attention", "UNANSWERED_PAGE", "message_open_question"),
+        ("attention", "ACK_COUNT", "message_unacked"),
+        ("attention", "RETRY_PROJECTS", "task_retried"),
+        ("attention", "BLOCKED_PROJECTS", "task_open"),
+        ("attention", "LEASE_PROJECTS", "file_lease_held"),
         ("baton", "FREE_PAGE", "baton_waiting"),
+        ("baton", "FREE_PAGE_BACK", "baton_waiting"),
+        ("baton", "SPENT_PAGE", "baton_spent"),
+        ("baton", "SPENT_PAGE_BACK", "baton_spent"),
         ("baton", "UNSPENT", "baton_unspent"),
         ("handoff", "OLDER", "handoff_by_age"),
         ("handoff", "OLDER_IN_STATE", "handoff_by_state"),
+        ("handoff", "NEWER", "handoff_by_age"),
+        ("handoff", "NEWER_IN_STATE", "handoff_by_state"),
+        ("handoff", "OF_PROJECT_OLDER", "handoff_to"),
+        ("handoff", "OF_PROJECT_NEWER", "handoff_from"),
         ("message", "PENDING", "message_pending"),
+        ("message", "NEWEST", "message_newest"),
+        ("message", "OF_THREAD", "message_thread"),
+        ("session", "OPEN_PAGE", "session_open"),
+        ("session", "OLDER", "session_by_start"),
+        ("session", "NEWEST_OF", "session_by_start"),
         ("task", "OPEN", "task_open"),
         ("task", "OPEN_AFTER", "task_open"),
         ("task", "READY_AFTER", "task_ready"),
         ("task", "READY_OF", "task_ready_assigned"),
         ("task", "BLOCKED_AFTER", "task_blocked"),
         ("task", "CHILDREN", "task_children"),
+        ("task_count", "PARTS_OF_MANY", "task_children"),
         ("task", "HELD", "task_claimed"),
         ("task", "CLAIMED_IN", "task_claimed"),
         ("task_dependency", "ON", "task_dependency_on"),
@@ -41,6 +67,8 @@ fn what_is_open_is_found_by_the_index_of_what_is_open() {
         let nulls = vec![Value::Null; count];
         let plan = store.read(|tx| Ok(tx.query(explain, &nulls)?)).unwrap();
         let plan = format!("{plan:?}");
-        assert!(plan.contains(&format!("USING INDEX {index} ")), "{noun} {name}: {plan}");
+        // A whole index is read where it holds what is open alone.
+        let is_used = [" ", "\""].iter().any(|end| plan.contains(&format!("USING INDEX {index}{end}")));
+        assert!(is_used, "{noun} {name}: {plan}");
     }
 }

@@ -2,6 +2,7 @@
 
 use baton_model::handoff::View;
 use baton_model::id::visible;
+use baton_ops::Order;
 use baton_ops::handoff::{
     self as ops, Action, Advance, AdvanceInput, CreateInput, CreateOutput, List, ListInput, PublishInput,
     PublishOutput, Retry, RetryInput, SeedSession, Show, ShowInput,
@@ -41,9 +42,15 @@ enum Verb {
         /// Only hand-offs in this state: offered, accepted, completed, declined, cancelled, …
         #[arg(long, value_name = "S")]
         state: Option<String>,
+        /// Only hand-offs for this name or role (role:NAME)
+        #[arg(long, value_name = "NAME")]
+        to: Option<String>,
         /// List those of all projects
         #[arg(long)]
         all: bool,
+        /// List the oldest first
+        #[arg(long)]
+        oldest: bool,
         /// Number of hand-offs
         #[arg(short = 'n', value_name = "N")]
         limit: Option<i64>,
@@ -242,10 +249,11 @@ fn links(named: Vec<(String, String)>) -> Map<String, Value> {
 pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     match args.verb {
         Verb::Create(create) => self::create(*create, app),
-        Verb::List { state, all, limit, cursor } => {
+        Verb::List { state, to, all, oldest, limit, cursor } => {
             let project = app.project.clone();
-            let listed =
-                app.run::<List>(&ListInput { project, state, all, limit, cursor, ..ListInput::default() })?;
+            let order = oldest.then_some(Order::Oldest);
+            let input = ListInput { project, state, to, all, order, limit, cursor, ..ListInput::default() };
+            let listed = app.run::<List>(&input)?;
             app.show(&listed, |listed| match listed.items.as_slice() {
                 [] => "no hand-offs\n".to_owned(),
                 items => render::table(&items.iter().map(|one| row(&one.handoff)).collect::<Vec<_>>()),

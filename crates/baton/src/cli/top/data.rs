@@ -2,9 +2,9 @@
 
 use baton_model::accounting::plural;
 use baton_model::id::{identity_key, visible};
-use baton_ops::attention::{Attention, AttentionInput, AttentionOutput};
+use baton_ops::attention::{Attention, AttentionInput, AttentionOutput, MOST_OWN};
 use baton_ops::op::Operation;
-use baton_ops::{baton, handoff, lease, message, project, session, task};
+use baton_ops::{baton, handoff, lease, message, project, session, task, thread};
 
 use super::super::{batons, handoff as handoff_text, lease as lease_text, mail, sessions, task as task_text};
 use super::rows;
@@ -39,6 +39,7 @@ pub(super) fn listing(app: &mut App, state: &State) -> Result<Listing, AppError>
         View::Tasks => reader.tasks(&identity_key(&state.identity)),
         View::Mail => reader.mail(),
         View::Projects => reader.projects(),
+        View::Threads => reader.threads(),
     }?;
     let scope = app.scope();
     for row in &mut listing.rows {
@@ -185,7 +186,7 @@ impl Reader<'_> {
 
     fn mail(&mut self) -> Result<Listing, AppError> {
         let limit = usize::try_from(PAGE).unwrap_or(100).saturating_mul(self.pages);
-        let input = message::ThreadsInput { project: self.scope.clone(), limit };
+        let input = message::ThreadsInput { project: self.scope.clone(), limit, before: None };
         let found = self.app.run::<message::Threads>(&input)?;
         let rows = found.items.iter().map(|row| rows::thread_row(row, &found.project_id)).collect::<Vec<_>>();
         let heading =
@@ -199,6 +200,28 @@ impl Reader<'_> {
         let rows: Vec<Row> = found.items.iter().map(rows::project_row).collect();
         let heading = self.scoped(&format!("{} projects", rows.len()));
         Ok(Listing { heading, columns: &["project", "folder"], rows, is_more: false })
+    }
+
+    /// The pieces of work that the newest sessions of a project belong to, the one that was begun or passed on last first.
+    fn threads(&mut self) -> Result<Listing, AppError> {
+        let project = self.scope.clone();
+        let (found, is_more) = self.pages::<session::History>(
+            |cursor| session::HistoryInput {
+                project: project.clone(),
+                limit: Some(PAGE),
+                all: false,
+                open: false,
+                cursor,
+            },
+            |answer| answer.next.clone(),
+        )?;
+        let project_id = found.first().and_then(|page| page.project_id.clone()).unwrap_or_default();
+        let sessions: Vec<&session::HistoryRow> = found.iter().flat_map(|page| &page.items).collect();
+        let rows = rows::threads(&sessions, &project_id);
+        let more = if is_more { " and more" } else { "" };
+        let heading =
+            format!("{}{more} {} of {}", rows.len(), plural(rows.len(), "thread"), visible(&project_id));
+        Ok(Listing { heading, columns: &["sessions", "age", "who", "state", "words"], rows, is_more })
     }
 
     /// The heading with what is looked at.
@@ -215,8 +238,12 @@ fn inbox_heading(found: &AttentionOutput) -> String {
         return "nothing needs you".to_owned();
     }
     let counts: Vec<String> = found.counts.iter().map(|row| row.reason.count(row.count)).collect();
-    let own =
-        if found.mine.is_empty() { String::new() } else { format!(", {} for you (*)", found.sections.mine) };
+    // What is somebody's own is counted up to a number: from there on there may be more.
+    let more = if found.sections.mine >= MOST_OWN { "+" } else { "" };
+    let own = match found.mine.is_empty() {
+        true => String::new(),
+        false => format!(", {}{more} for you (*)", found.sections.mine),
+    };
     format!("{} in all{own}: {}", found.total, counts.join(", "))
 }
 
@@ -253,6 +280,10 @@ pub(super) fn detail(app: &mut App, target: &Target) -> Result<Detail, AppError>
         Noun::Paths => {
             let held = app.run::<lease::List>(&lease::ListInput { project, path: Some(id), holder: None })?;
             ("who works on these paths", lease_text::table(&held.items))
+        }
+        Noun::Thread => {
+            let input = thread::ShowInput { id, project, ..thread::ShowInput::default() };
+            ("thread", sessions::story(&app.run::<thread::Show>(&input)?))
         }
         Noun::Project => ("", String::new()),
     };

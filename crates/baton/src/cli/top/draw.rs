@@ -20,12 +20,12 @@ const FIRST: usize = 22;
 /// The room that the last column has at least, where its words need it and the screen has it.
 const LAST: usize = 24;
 
-const KEYS: &str = "j k Enter · 1-7 views · / filter · ? keys · q leave";
+const KEYS: &str = "j k Enter · 1-8 views · / filter · ? keys · q leave";
 const HELP: &[&str] = &[
     "j k ↑ ↓       next and previous row",
     "Enter         open it; of a project: look at this one alone",
     "Esc q h       back, and leave",
-    "1 … 7, h l    a view; 0 looks at all projects again",
+    "1 … 8, h l    a view; 0 looks at all projects again",
     "g G           first and last row; PgUp PgDn by pages",
     "/             only rows with these words, among all; Esc ends it",
     "p             pick up a baton or a hand-off; u gives it back",
@@ -85,12 +85,13 @@ impl Pen {
     fn views(&self, shown: View) -> String {
         let name = |(at, view): (usize, &View)| match *view == shown {
             true => format!("[{} {}]", at + 1, view.title()),
-            false => format!(" {} {} ", at + 1, view.title()),
+            false => format!("{} {}", at + 1, view.title()),
         };
         let all: Vec<String> = View::ALL.iter().enumerate().map(name).collect();
-        let whole = all.join("");
+        let whole = all.join("  ");
+        let whole = if cells(&whole) <= self.width { whole } else { all.join(" ") };
         // On a narrow screen at least the one that is shown is read.
-        let text = if cells(&whole) <= self.width { whole } else { format!("[{}]  1-7", shown.title()) };
+        let text = if cells(&whole) <= self.width { whole } else { format!("[{}]  1-8", shown.title()) };
         self.styled(BOLD, &text)
     }
 

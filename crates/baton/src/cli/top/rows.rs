@@ -179,6 +179,43 @@ pub(super) fn thread_row(of: &message::ThreadRow, project_id: &str) -> Row {
     }
 }
 
+/// Sessions by the thread that they belong to, in the order in which the threads are met: the newest session of each says how it stands.
+pub(super) fn threads(sessions: &[&session::HistoryRow], project_id: &str) -> Vec<Row> {
+    let mut threads: Vec<Vec<&session::HistoryRow>> = Vec::new();
+    for &of in sessions {
+        let thread_id = &of.session.thread_id;
+        let known = threads
+            .iter_mut()
+            .find(|thread| thread.first().is_some_and(|first| first.session.thread_id == *thread_id));
+        match known {
+            Some(thread) => thread.push(of),
+            None => threads.push(vec![of]),
+        }
+    }
+    threads.iter().filter_map(|thread| thread_of_sessions(thread, project_id)).collect()
+}
+
+fn thread_of_sessions(thread: &[&session::HistoryRow], project_id: &str) -> Option<Row> {
+    let newest = *thread.first()?;
+    let [_, _, _, _, state, heard, words] =
+        sessions::row(newest).try_into().unwrap_or_else(|_| std::array::from_fn(|_| String::new()));
+    let mut people: Vec<String> = Vec::new();
+    for name in thread.iter().rev().map(|of| visible(&of.session.identity)) {
+        if !people.contains(&name) {
+            people.push(name);
+        }
+    }
+    let id = newest.session.thread_id.clone();
+    let show = format!("baton sessions thread {} --project {}", render::short_id(&id), visible(project_id));
+    let people = people.join(", ");
+    Some(Row {
+        key: id.clone(),
+        cells: vec![thread.len().to_string(), heard, people.clone(), state, words.clone()],
+        about: [if words.is_empty() { people } else { words }, show],
+        target: Target { noun: Noun::Thread, project_id: project_id.to_owned(), id, actions: Vec::new() },
+    })
+}
+
 pub(super) fn project_row(of: &project::Row) -> Row {
     let id = of.project.project_id.clone();
     Row {

@@ -1,47 +1,13 @@
 //! What `baton top` knows: the view, its rows, which one is meant, what is asked. No terminal and no ledger here.
 
 mod keys;
+mod view;
 
 use baton_model::id::visible;
 use baton_model::row_action::{OfferedAction, RowAction};
 
 use super::act::{self, Action, Undo};
-
-/// A list that can be looked at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum View {
-    Inbox,
-    Agents,
-    Batons,
-    Handoffs,
-    Tasks,
-    Mail,
-    Projects,
-}
-
-impl View {
-    /// Every view, in the order of their numbers.
-    pub(super) const ALL: [Self; 7] =
-        [Self::Inbox, Self::Agents, Self::Batons, Self::Handoffs, Self::Tasks, Self::Mail, Self::Projects];
-
-    /// Its name.
-    pub(super) fn title(self) -> &'static str {
-        match self {
-            Self::Inbox => "Inbox",
-            Self::Agents => "Agents",
-            Self::Batons => "Batons",
-            Self::Handoffs => "Hand-offs",
-            Self::Tasks => "Tasks",
-            Self::Mail => "Mail",
-            Self::Projects => "Projects",
-        }
-    }
-
-    fn neighbour(self, by: usize) -> Self {
-        let at = Self::ALL.iter().position(|view| *view == self).unwrap_or_default();
-        Self::ALL.get((at + by) % Self::ALL.len()).copied().unwrap_or(self)
-    }
-}
+pub(super) use view::View;
 
 /// Of what kind a thing is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,6 +20,8 @@ pub(super) enum Noun {
     /// A pattern of paths, and who works on them.
     Paths,
     Project,
+    /// The sessions that a piece of work went through.
+    Thread,
 }
 
 /// What a row is about.

@@ -70,7 +70,7 @@ const tasks = {
       h('p.meta', {}, [one.id, one.agent_role, one.assignee].filter(Boolean).join(' · ')));
     const roles = [['', 'all roles'], ...board.items.map((one) => [one.role || '-', one.role || 'no role'])];
     const isRole = roles.some(([one]) => one === role) || found.items.length;
-    return [h('h1', {}, 'Tasks'), h('h2.hidden', {}, 'List'), h('p.meta', {}, toProject(id)),
+    return [h('h1', {}, 'Tasks'), h('h2.hidden', {}, 'List'), h('p.meta', {}, toProject(id)), projectTabs(id, 'tasks'),
       h('p.tabs', { role: 'group', 'aria-label': 'Role' }, roles.map(([one, word]) => h('a.tab', { href: `#/tasks/${[part(id), part(one), key].join('/')}`, 'aria-current': one === role ? 'true' : null }, word))),
       chosen(`tasks/${part(id)}/${part(role)}`, TASK_STATES, key),
       found.items.length ? h('ul.matters', {}, found.items.map(row)) : !isState(TASK_STATES, key) ? noSuchState(key) : isRole ? empty('No task is in this state.') : empty(h('p', {}, `No open task has the role “${role}”: choose one of these above.`)),

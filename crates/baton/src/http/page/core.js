@@ -70,6 +70,9 @@ const me = () => {
   if (bound.length) return bound.find(isBound) || bound[0];
   return isName(name) ? name : '';
 };
+/** The name of who uses this server without a token, as its settings have it: it is filled in where a name is asked for, and nothing is done
+ * under it before. */
+let localName = '';
 const isMe = (name) => Boolean(name && me()) && name.toLowerCase() === me().toLowerCase();
 const setMe = (name) => store.set('baton.name', name);
 const token = () => store.get('baton.token') || '';
@@ -161,7 +164,10 @@ async function api(method, path, fields = {}, options = {}) {
     throw new Problem(0, { message: 'The server does not answer.', hint: 'Is the server still running?' });
   }
   scope = response.headers.get('baton-scope') || scope;
-  if (response.ok) bound = response.headers.get('baton-identities')?.split(', ') || [];
+  if (response.ok) {
+    bound = response.headers.get('baton-identities')?.split(', ') || [];
+    localName = response.headers.get('baton-name') || '';
+  }
   const kind = response.headers.get('content-type') || '';
   const body = kind.includes('json') ? await response.json() : await response.text();
   if (!response.ok) throw new Problem(response.status, typeof body === 'string' ? { message: body } : body);

@@ -83,8 +83,9 @@ function ask(title, fields, label, act, risky = false, busy = null) {
   dialog.addEventListener('close', () => { dialog.remove(); goBackTo(place); });
   document.body.append(dialog);
   dialog.showModal();
-  // What is filled in already is not asked for again.
-  [...form.querySelectorAll('input, textarea, select')].find((one) => !one.value)?.focus();
+  // What is filled in already is not asked for again; a name that is only likely is, and is there to be confirmed or typed over.
+  const likely = me() ? null : form.querySelector('[name=identity]');
+  if (likely?.value) { likely.focus(); likely.select(); } else [...form.querySelectorAll('input, textarea, select')].find((one) => !one.value)?.focus();
   return dialog;
 }
 
@@ -100,4 +101,4 @@ function field(label, name, attributes = {}, tag = 'input') {
 }
 
 /** Under which name the person acts: asked once. */
-const nameField = () => field('Your name', 'identity', { value: me(), required: true, autocomplete: 'nickname', maxlength: 64 });
+const nameField = () => field('Your name', 'identity', { value: me() || localName, required: true, autocomplete: 'nickname', maxlength: 64 });

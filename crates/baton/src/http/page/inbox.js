@@ -39,6 +39,9 @@ function askName() {
   });
 }
 
+/** So many matters of one's own are counted at most. */
+const MOST_OWN = 500;
+
 const FRESH = new Set(['baton_waiting', 'handoff_waiting', 'message_waiting', 'answer_waiting']);
 
 /** Matters in their sections, with exact totals, and the rest of each behind a button of its own. */
@@ -58,9 +61,11 @@ function matters(data, state) {
     if (!total) return null;
     const last = data[name].filter(Boolean).at(-1);
     const next = last ? last.next : name === 'mine' ? first.mine_next : first.next;
+    // The server counts what is somebody's own up to a number: from there on there may be more.
+    const plus = name === 'mine' && total >= MOST_OWN ? '+' : '';
     const left = total - rows.length;
-    return [h('h2', { key: `heading ${name}` }, `${title} (${total})`), rows.length ? h('ul.matters', { key: `matters ${name}` }, rows.map(matter)) : null,
-      next && left ? h('p', { key: `more ${name}` }, h('button.more', { type: 'button', 'aria-label': `Show more (${left} more): ${title}`, onclick: () => { state[name] = [...(state[name] || []), next]; draw(); } }, `Show more (${left} more)`)) : null];
+    return [h('h2', { key: `heading ${name}` }, `${title} (${total}${plus})`), rows.length ? h('ul.matters', { key: `matters ${name}` }, rows.map(matter)) : null,
+      next && left ? h('p', { key: `more ${name}` }, h('button.more', { type: 'button', 'aria-label': `Show more (${left}${plus} more): ${title}`, onclick: () => { state[name] = [...(state[name] || []), next]; draw(); } }, `Show more (${left}${plus} more)`)) : null];
   };
   const sections = Object.entries(SECTIONS).map(section);
   return sections.some(Boolean) ? sections : [h('h2', {}, 'Waiting for somebody (0)'), empty('Nothing waits. When an agent wraps its session, its baton appears here.')];
@@ -184,72 +189,7 @@ const agents = {
   },
 };
 
-const BATON_STATES = [['', 'to pick up'], ['open', 'open'], ['held', 'held'], ['abandoned', 'abandoned'], ['spent', 'spent']];
-const HANDOFF_STATES = ['', 'planned', 'pending', 'offered', 'accepted', 'completed', 'declined', 'cancelled', 'expired', 'failed'];
-
 const chosen = (base, states, current) => h('p.tabs', { role: 'group', 'aria-label': 'State' }, states.map(([key, word]) => h('a.tab', { href: `#/${base}/${key}`, 'aria-current': key === current ? 'true' : null }, word)));
-
-let lookTimer = 0;
-
-/** On a wide screen the row that is gone to is shown beside the list, once one stays on it. */
-function look(one, state) {
-  clearTimeout(lookTimer);
-  if (state.look === one || !window.matchMedia('(min-width: 64rem)').matches) return;
-  lookTimer = setTimeout(() => { state.look = one; draw(); }, 150);
-}
-
-function preview(heading, content) {
-  return h('aside.preview', { 'aria-label': 'Preview', tabindex: 0 }, content ? [h('h2', {}, heading), content] : h('p.quiet', {}, 'The row that you go to (j, k) is shown here.'));
-}
-
-function batonRow(one, view) {
-  return h('li.card.matter', { key: one.baton_id, 'data-row': true },
-    h('div.row', {}, state(one.state), h('h3', {}, h('a', { href: batonAt(one.project_id, one.baton_id), onfocus: () => look(one, view) }, `Baton from ${one.from}`)),
-      one.state === 'open' || one.state === 'abandoned' ? h('span.push', {}, rowOffers({ ...one, id: one.baton_id, subject: one.summary })) : null),
-    one.summary ? h('p.words', { title: one.summary }, one.summary) : null,
-    h('p.meta', {}, toProject(one.project_id), ' · ', one.to ? `for ${one.to} · ` : '', one.holder ? `held by ${one.holder} · ` : '', ago(one.created_at)));
-}
-
-const batons = {
-  title: 'Batons',
-  questions: ([key = '', project = ''], state) => ({
-    pages: !isState(BATON_STATES, key) ? [] : pages((cursor) => question(project ? at(project, '/batons') : '/batons', { all: project ? null : true, identity: me(), state: key, limit: 50, cursor }, onWaiting(project)), state),
-    left: state.look ? question(`/sessions/${part(state.look.session_id)}/handoff`, { project: state.look.project_id }) : null,
-  }),
-  draw: (data, [key = '', project = ''], state) => {
-    if (!isState(BATON_STATES, key)) return [h('h1', {}, 'Batons'), chosen('batons', BATON_STATES, key), noSuchState(key)];
-    const found = joined(data.pages);
-    return [h('h1', {}, 'Batons'), h('h2.hidden', {}, 'List'), h('p.meta', {}, `${found.total} in all, the oldest first.`, project ? [' Project ', toProject(project), '.'] : ''),
-      chosen('batons', BATON_STATES.map(([one, word]) => [project ? `${one}/${part(project)}` : one, word]), project ? `${key}/${part(project)}` : key),
-      found.items.length ? h('div.split', {}, h('ul.matters', {}, found.items.map((one) => batonRow(one, state))), preview(state.look?.summary || 'Baton', data.left && documentOf(data.left.document, 'What is handed over'))) : empty('No baton is in this state.'), more(found, found.items.length, state)];
-  },
-};
-
-function handoffRow(one, view) {
-  const offers = rowOffers(one);
-  const said = ENDS[one.state] ? one.ended?.why || one.result : null;
-  return h('li.card.matter', { key: one.handoff_id, 'data-row': true },
-    h('div.row', {}, state(one.state), h('h3', {}, h('a', { href: `#/handoff/${part(one.handoff_id)}`, onfocus: () => look(one, view) }, one.subject)),
-      offers ? h('span.push', {}, offers) : null),
-    one.last_error ? h('p.error', {}, errorText(one.last_error)) : null,
-    said ? h('p.words', {}, `“${said}”`) : null,
-    h('p.meta', {}, toProject(one.from_project_id), ' → ', toProject(one.to_project_id), ` · from ${one.from_identity} · `, one.ended ? `${one.state} by ${actorOf(one.ended.by, one.ended.by_type)} · ` : one.accepted_by ? `accepted by ${one.accepted_by} · ` : '', ago(/^(declined|expired)$/.test(one.state) ? one.updated_at : one.created_at)));
-}
-
-const handoffs = {
-  title: 'Hand-offs',
-  questions: ([key = ''], state) => ({
-    pages: !HANDOFF_STATES.includes(key) ? [] : pages((cursor) => question('/handoffs', { all: true, actions: true, identity: me(), state: key, limit: 50, cursor }, onWaiting()), state),
-    one: state.look ? question(`/handoffs/${part(state.look.handoff_id)}`, {}, onWaiting()) : null,
-  }),
-  draw: (data, [key = ''], view) => {
-    if (!HANDOFF_STATES.includes(key)) return [h('h1', {}, 'Hand-offs'), chosen('handoffs', HANDOFF_STATES.map((one) => [one, one || 'all']), key), noSuchState(key)];
-    const found = joined(data.pages);
-    return [h('h1', {}, 'Hand-offs'), h('h2.hidden', {}, 'List'), h('p.meta', {}, `${found.total} in all, the newest first.`), chosen('handoffs', HANDOFF_STATES.map((one) => [one, one || 'all']), key),
-      found.items.length ? h('div.split', {}, h('ul.matters', {}, found.items.map((one) => handoffRow(one, view))), preview(view.look?.subject, data.one && [handoffFacts(data.one), handoffWords(data.one)])) : empty('No hand-off is in this state.'),
-      more(found, found.items.length, view)];
-  },
-};
 
 const projects = {
   title: 'Projects',

@@ -17,7 +17,7 @@ const ledger = {
     if (!state.rows?.length) state.earlier = all[0].earlier;
     const next = older.length ? all.at(-1).earlier : state.earlier;
     return [h('div.row', {}, h('h1', {}, 'Ledger'), h('span.meta', {}, toProject(id), session ? ` · session ${session.slice(0, 13)}` : '')),
-      filters(id, { kind, identity, text, days, session }),
+      projectTabs(id, 'ledger'), filters(id, { kind, identity, text, days, session }),
       newest.length || older.length ? feed(state, newest, older.flat()) : empty('No entry that was looked at fits these filters.'),
       next ? h('p', {}, button('Show older', () => { state.cursors = [...(state.cursors || []), next]; draw(); }, 'more')) : null];
   },
@@ -25,10 +25,12 @@ const ledger = {
 
 const ledgerAt = (id, parts) => `#/ledger/${[id, ...parts].map(part).join('/').replace(/\/+$/, '')}`;
 
+/** A labelled control of a form that narrows a list. */
+const filter = (name, label, control) => h('span.filter', {}, h('label', { for: `by-${name}` }, label), control);
+
 /** What narrows the ledger. It is sent as a whole, so that typing asks for nothing. */
 function filters(id, now) {
   const options = (rows, chosenOne) => rows.map(([value, word]) => h('option', { value, selected: value === chosenOne }, word));
-  const labelled = (name, label, control) => h('span.filter', {}, h('label', { for: `by-${name}` }, label), control);
   return h('form.filters', {
     onsubmit: (event) => {
       event.preventDefault();
@@ -36,9 +38,9 @@ function filters(id, now) {
       location.hash = ledgerAt(id, [given.kind, given.identity.trim(), given.text.trim(), given.days, now.session]);
     },
   },
-  labelled('kind', 'Kind', h('select', { id: 'by-kind', name: 'kind' }, options(KINDS.map((one) => [one, one || 'all']), now.kind))),
-  labelled('identity', 'Identity', h('input', { id: 'by-identity', name: 'identity', value: now.identity, autocomplete: 'off' })),
-  labelled('text', 'Words', h('input', { id: 'by-text', name: 'text', value: now.text, autocomplete: 'off' })),
-  labelled('days', 'Since', h('select', { id: 'by-days', name: 'days' }, options(SPANS, now.days))),
+  filter('kind', 'Kind', h('select', { id: 'by-kind', name: 'kind' }, options(KINDS.map((one) => [one, one || 'all']), now.kind))),
+  filter('identity', 'Identity', h('input', { id: 'by-identity', name: 'identity', value: now.identity, autocomplete: 'off' })),
+  filter('text', 'Words', h('input', { id: 'by-text', name: 'text', value: now.text, autocomplete: 'off' })),
+  filter('days', 'Since', h('select', { id: 'by-days', name: 'days' }, options(SPANS, now.days))),
   h('button.main', { type: 'submit' }, 'Narrow'));
 }

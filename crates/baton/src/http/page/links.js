@@ -16,6 +16,10 @@ const deed = (text, onclick, tone = '') => (canWrite() ? button(text, onclick, t
 /** A button for which a token needs the scope operator. */
 const operatorDeed = (text, onclick, tone = '') => (canOperate() ? button(text, onclick, tone) : null);
 
+/** The views of a project, beside each other. */
+const PROJECT_VIEWS = [['project', 'Overview'], ['tasks', 'List of tasks'], ['tree', 'Tree of tasks'], ['mailbox', 'All mail'], ['memories', 'Memories'], ['ledger', 'Ledger'], ['sessions', 'All sessions']];
+const projectTabs = (id, current) => h('p.tabs.views', { role: 'group', 'aria-label': 'Views of the project' }, PROJECT_VIEWS.map(([key, word]) => h('a.tab', { href: `#/${key}/${part(id)}`, 'aria-current': key === current ? 'true' : null }, word)));
+
 /** What is said at an address whose state is none, with those that there are beside it. */
 const noSuchState = (key) => empty(h('p', {}, `There is no state “${key}”: choose one of these above.`));
 

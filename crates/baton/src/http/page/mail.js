@@ -8,6 +8,18 @@ function letters(project, one) {
     h('p.meta', {}, `${one.people.join(', ')} · ${one.messages} ${one.messages === 1 ? 'message' : 'messages'} · `, ago(one.last_at)));
 }
 
+/** All threads of a project, page by page. */
+const mailbox = {
+  title: 'Mail',
+  questions: ([id], state) => ({ pages: pages((before) => question(at(id, '/threads'), { limit: 50, before }, before ? null : onChange(id)), state) }),
+  draw: (data, [id], state) => {
+    const found = joined(data.pages);
+    return [h('h1', {}, 'Mail'), h('h2.hidden', {}, 'List'), h('p.meta', {}, toProject(id)), projectTabs(id, 'mailbox'),
+      found.items.length ? h('ul.grid', {}, [...new Map(found.items.map((one) => [one.thread_id, one])).values()].map((one) => letters(id, one))) : empty('No mail yet.'),
+      found.next ? h('p', {}, button('Show more', () => { state.cursors = [...(state.cursors || []), found.next]; draw(); }, 'more')) : null];
+  },
+};
+
 /** The projects in which the messages of a thread lie, or from which they were sent. */
 const placesOf = (project, held) => [project, ...(held?.data?.items || []).flatMap((one) => [one.from_project_id, one.to_project_id])];
 

@@ -1,11 +1,11 @@
 // The page's views by address, brought up to date when the address or the ledger changes.
 
-const VIEWS = { '': inbox, agents, batons, handoffs, projects, project, tasks, sessions, session, baton, handoff, task, mail, transcripts, transcript, search, thread, shares, ledger, fleet };
+const VIEWS = { '': inbox, agents, batons, handoffs, projects, project, tasks, sessions, session, baton, handoff, task, mail, transcripts, transcript, search, thread, shares, ledger, fleet, tree, mailbox, memories, memory };
 const NAV = [['', 'Inbox'], ['agents', 'Agents'], ['batons', 'Batons'], ['handoffs', 'Hand-offs'], ['projects', 'Projects'], ['transcripts', 'Transcripts'], ['fleet', 'Server']];
 
 /** What is not there where an address names nothing, and the list that has the others. */
 const LISTS = { batons: ['list of batons', 'batons'], handoffs: ['list of hand-offs', 'handoffs'], project: ['project', 'projects'], sessions: ['project', 'projects'], ledger: ['project', 'projects'], shares: ['project', 'projects'], session: ['session', 'agents'], baton: ['baton', 'batons'], handoff: ['hand-off', 'handoffs'],
-  task: ['task', 'projects'], tasks: ['project', 'projects'], mail: ['message', ''], thread: ['thread', 'agents'], transcript: ['transcript', 'transcripts'] };
+  task: ['task', 'projects'], tasks: ['project', 'projects'], tree: ['project', 'projects'], mailbox: ['project', 'projects'], memories: ['project', 'projects'], memory: ['memory', 'projects'], mail: ['message', ''], thread: ['thread', 'agents'], transcript: ['transcript', 'transcripts'] };
 
 /** What a view remembers while its address is shown, or gone back to. */
 const viewStates = new Map();

@@ -41,6 +41,7 @@ const project = {
     const working = history.items.filter((one) => !one.released_at && one.fresh);
     return [
       h('div.row', {}, h('h1', {}, show.name ? `${show.name} (${id})` : id), h('span.push', {}, deed('New task', () => newTask(id)), ' ', deed('Write…', () => write(id), 'quiet'))),
+      projectTabs(id, 'project'),
       about ? h('p.meta', {}, about) : null,
       matters(data, view),
       h('h2', {}, 'The way of the baton'),
@@ -50,8 +51,8 @@ const project = {
       working.length ? [h('h2', {}, `At work (${working.length})`), h('ul.grid', { key: 'at work' }, working.map((one) => works(one, id)))] : null,
       leases.items.length ? [h('h2', { id: 'paths', tabindex: -1 }, `Paths (${leases.items.length})`), h('ul.feed', { key: 'paths' }, leases.items.map(path))] : null,
       h('div.row', {}, h('h2', {}, 'Tasks by role and state'), h('span.meta', {}, h('a', { href: `#/tasks/${part(id)}` }, 'all tasks'))), boardOf(id, board.items, view),
-      mail.items.length ? [h('h2', {}, 'Mail'), h('ul.grid', { key: 'mail' }, mail.items.map((one) => letters(id, one)))] : null,
-      decisions.items.length ? [h('h2', {}, 'Decisions'), h('ul.feed', { key: 'decisions' }, [...decisions.items].reverse().map(entry))] : null,
+      mail.items.length ? [h('div.row', {}, h('h2', {}, 'Mail'), mail.more ? h('span.meta', {}, h('a', { href: `#/mailbox/${part(id)}` }, 'all threads')) : null), h('ul.grid', { key: 'mail' }, mail.items.map((one) => letters(id, one)))] : null,
+      decisions.items.length ? [h('div.row', {}, h('h2', {}, 'Decisions'), decisions.earlier ? h('span.meta', {}, h('a', { href: ledgerAt(id, ['decision']) }, 'all decisions')) : null), h('ul.feed', { key: 'decisions' }, [...decisions.items].reverse().map(entry))] : null,
       h('div.row', {}, h('h2', {}, 'Ledger'), h('span.meta', {}, h('a', { href: ledgerAt(id, []) }, 'filter it'), canOperate() ? [' · ', h('a', { href: `#/shares/${part(id)}` }, 'shares')] : null)), feed(view, newestRows(ledger)),
     ];
   },
@@ -86,7 +87,7 @@ const sessions = {
   questions: ([id], state) => ({ pages: pages((cursor) => question(at(id, '/sessions'), { limit: 60, cursor }, onSessions(id)), state) }),
   draw: (data, [id], state) => {
     const found = joined(data.pages);
-    return [h('h1', {}, 'Sessions'), h('h2.hidden', {}, 'List'), h('p.meta', {}, toProject(id)),
+    return [h('h1', {}, 'Sessions'), h('h2.hidden', {}, 'List'), h('p.meta', {}, toProject(id)), projectTabs(id, 'sessions'),
       h('ul.grid', {}, found.items.map((one) => works(one, id))),
       found.next ? h('p', {}, button('Show more', () => { state.cursors = [...(state.cursors || []), found.next]; draw(); }, 'more')) : null];
   },
@@ -94,9 +95,18 @@ const sessions = {
 
 const words = (delta) => delta.summary ?? ([delta.body?.text || delta.body?.what || delta.body?.summary, delta.body?.why ? `(${delta.body.why})` : ''].filter(Boolean).join(' '));
 
-/** An entry of the ledger leads to what it is about. */
+/** Where what an entry of the ledger is about is read: its own thing, else the session that wrote it. */
+function placeOfEntry({ project_id: project, delta_id: id, kind, about, session_id: session }) {
+  if (kind === 'wrap') return batonAt(project, id);
+  if (about?.handoff_id) return `#/handoff/${part(about.handoff_id)}`;
+  if (about?.task_id) return `#/task/${part(project)}/${part(about.task_id)}`;
+  if (about?.memory_id) return memoryAt(project, about.memory_id);
+  if (about?.baton_id) return batonAt(project, about.baton_id);
+  return session ? sessionAt(project, session) : null;
+}
+
 function entry(delta) {
-  const href = delta.kind === 'wrap' ? batonAt(delta.project_id, delta.delta_id) : delta.session_id ? sessionAt(delta.project_id, delta.session_id) : null;
+  const href = placeOfEntry(delta);
   const kind = chip(delta.kind);
   return h('li', { key: delta.delta_id, 'data-row': true }, h('span.meta', {}, ago(delta.created_at)), h('span', {}, href ? h('a', { href, 'aria-label': `${delta.kind} of ${delta.identity}` }, kind) : kind, ' '),
     h('span', {}, h('strong', {}, delta.identity), ' ', words(delta) || ''));

@@ -340,8 +340,11 @@ const BLOCKED = (one) => one.blocked || one.status === 'blocked';
 
 const task = {
   title: 'Task',
-  questions: ([project, id]) => ({ one: question(at(project, `/tasks/${part(id)}`), { actions_for: me() || 'Reader' }, onTasks(project)) }),
-  draw: ({ one }, [project]) => {
+  questions: ([project, id], _, data) => ({
+    one: question(at(project, `/tasks/${part(id)}`), { actions_for: me() || 'Reader' }, onTasks(project)),
+    parts: data.one ? { ...partsOf(project, data.one.id, true), optional: true } : null,
+  }),
+  draw: ({ one, parts }, [project]) => {
     const act = (verb, said) => async () => {
       try {
         await api('POST', at(project, `/tasks/${part(one.id)}/${verb}`), { identity: me() });
@@ -351,13 +354,15 @@ const task = {
     };
     const linkTo = (other) => h('a', { href: `#/task/${part(project)}/${part(other)}` }, other);
     const edges = (rows) => h('ul', {}, rows.map((row) => h('li', {}, linkTo(row.id || row.depends_on_id), ' ', row.title || '', ' ', row.status ? state(row.status) : null, ' ', row.dependency_type || row.type || '')));
+    // Its parts stand in a list of their own.
+    const follow = (one.dependents || []).filter((row) => !parts?.items?.length || (row.dependency_type || row.type) !== 'parent-child');
     const waits = (one.dependencies || []).filter((row) => row.status !== 'closed' && (row.dependency_type || row.type) !== 'parent-child');
     return [
       h('div.row', {}, h('h1', {}, one.title), state(BLOCKED(one) || (waits.length && one.status === 'open') ? 'blocked' : one.status)),
       h('div.row', {}, offerButtons({ ...one, project_id: project, subject: one.title }, ''),
         one.status === 'closed' ? deed('Reopen', act('reopen', 'The task is open again.')) : null),
       waits.length ? h('p.error', {}, 'It waits for ', waits.map((row, index) => [index ? ', ' : '', linkTo(row.id || row.depends_on_id)]), '.') : null,
-      facts([['Project', toProject(project)], ['Id', one.id], ['Type', one.issue_type], ['Role', one.agent_role], ['Assignee', one.assignee], ['Priority', `P${one.priority}`],
+      facts([['Project', toProject(project)], ['Id', one.id], ['Part of', one.parent ? linkTo(one.parent) : null], ['Type', one.issue_type], ['Role', one.agent_role], ['Assignee', one.assignee], ['Priority', `P${one.priority}`],
         ['Labels', (one.labels || []).join(', ')], ['Attempts', one.attempts], ['Last tried by', one.previous_agent], ['Made', ago(one.created_at)], ['Closed because', one.close_reason],
         ['Hand-off', one.handoff_id ? h('a', { href: `#/handoff/${part(one.handoff_id)}` }, one.handoff_id.slice(0, 13)) : null]]),
       one.failed_attempts?.length ? [h('h2', {}, `Attempts that failed (${one.failed_attempts.length})`), h('ol.letters', {}, one.failed_attempts.map((row) => h('li.card', { key: row.attempt },
@@ -366,8 +371,9 @@ const task = {
       one.acceptance_criteria ? [h('h2', {}, 'Acceptance'), documentOf(one.acceptance_criteria, 'Acceptance')] : null,
       one.design ? [h('h2', {}, 'Design'), documentOf(one.design, 'Design')] : null,
       one.notes ? [h('h2', {}, 'Notes'), documentOf(one.notes, 'Notes')] : null,
+      parts?.items?.length ? [h('div.row', {}, h('h2', {}, `Parts (${parts.items.length})`), h('span.meta', {}, h('a', { href: `#/tree/${part(project)}` }, 'tree of tasks'))), edges(parts.items)] : null,
       one.dependencies?.length ? [h('h2', {}, 'Depends on'), edges(one.dependencies)] : null,
-      one.dependents?.length ? [h('h2', {}, 'Others depend on it'), edges(one.dependents)] : null,
+      follow.length ? [h('h2', {}, 'Others depend on it'), edges(follow)] : null,
       one.agent_context && Object.keys(one.agent_context).length ? [h('h2', {}, 'What was done'), h('div.document', {}, fields(one.agent_context))] : null,
       one.handoff_instructions && Object.keys(one.handoff_instructions).length ? [h('h2', {}, 'What the next one needs'), h('div.document', {}, fields(one.handoff_instructions))] : null,
       one.comments?.length ? [h('h2', {}, 'Comments'), h('ol.letters', {}, one.comments.map((comment) => h('li.card', {}, h('p.meta', {}, comment.author || comment.identity || '', ' · ', ago(comment.created_at)), documentOf(comment.text || comment.body || '', 'Comment'))))] : null,

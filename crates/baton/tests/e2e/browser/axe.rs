@@ -4,8 +4,8 @@ use std::path::Path;
 
 use serde_json::json;
 
-use super::browser;
 use super::tab::{Look, Tab};
+use super::{browser, view_names};
 use crate::http::{Server, request};
 use crate::stage::{Stage, env, items, skipped, text};
 
@@ -36,6 +36,10 @@ pub(super) fn views(stage: &Stage, server: &Server) -> Vec<String> {
     let subject = format!("Which {long}");
     let mail = json!({ "project": "shop", "identity": "Ann", "to": "Lola", "type": "question", "subject": subject, "body": long });
     let mail = server.ok("mail_send", &mail);
+    let memory = json!({ "project": "shop", "identity": "Ann", "text": long, "tags": ["tax"] });
+    let memory = server.ok("memory_add", &memory);
+    let part = json!({ "project": "shop", "identity": "Ann", "title": long, "parent": text(&task, "id") });
+    server.ok("task_create", &part);
     let history = server.ok("session_history", &json!({ "project": "shop" }));
     let batons =
         items(&history).into_iter().filter_map(|one| one["left"]["baton_id"].as_str().map(str::to_owned));
@@ -48,6 +52,7 @@ pub(super) fn views(stage: &Stage, server: &Server) -> Vec<String> {
         format!("task/shop/{}", text(&task, "id")),
         format!("handoff/{}", text(&made, "handoff_id")),
         format!("mail/shop/{}", text(&mail, "message_id")),
+        format!("memory/shop/{}", text(&memory, "memory_id")),
         "search/tax".into(),
         "search/zebra".into(),
         "transcripts".into(),
@@ -64,6 +69,10 @@ pub(super) fn views(stage: &Stage, server: &Server) -> Vec<String> {
         "ledger/shop",
         "sessions/shop",
         "shares/shop",
+        "tasks/shop",
+        "tree/shop",
+        "mailbox/shop",
+        "memories/shop",
     ];
     places.extend(views.map(str::to_owned));
     places.extend(batons.map(|id| format!("baton/shop/{id}")));
@@ -107,9 +116,16 @@ fn check(width: u32) {
     let mut places = views(&stage, &server);
     let listed = request(&server.address, "GET", "/api/v1/transcripts", b"", &[]).expect("an answer").json();
     places.push(format!("transcript/claude/{}", text(&listed["items"][0], "id")));
+    for name in view_names() {
+        let is_of = |place: &String| place.split('/').next() == Some(name);
+        assert!(places.iter().any(is_of), "no address of the view `{name}` is checked");
+    }
     let baton = places.iter().find_map(|place| place.strip_prefix("baton/shop/")).expect("a baton");
     let shared = server.ok("share_create", &json!({ "project": "shop", "identity": "Ann", "id": baton }));
     let shared = format!("http://{}/share/{}", server.address, text(&shared, "secret"));
+    let guarded = Stage::ready();
+    guarded.terminal("Setup").json(&["token", "create", "--scope", "read"]);
+    let closed = Server::start(&guarded.terminal("Server"));
     let mut found = Vec::new();
     for dark in [false, true] {
         let tab = Tab::open(&browser, &server.address, "", Look { width, dark });
@@ -130,9 +146,27 @@ fn check(width: u32) {
                 tab.until("!document.querySelector('dialog')");
             }
         }
+        tab.go("tree/shop");
+        tab.click_on("document.querySelector('main .tree button')");
+        tab.until("document.querySelectorAll('main .tree li').length > 1");
+        look("a branch of the tree");
+        tab.go("");
+        tab.press("?");
+        tab.until("document.querySelector('dialog[open]')");
+        look("the keys");
+        tab.press("Escape");
+        tab.until("!document.querySelector('dialog')");
+        tab.press_with_control("k");
+        tab.until("document.querySelector('dialog[open]')");
+        look("the palette");
+        tab.press("Escape");
+        tab.until("!document.querySelector('dialog')");
         tab.visit(&shared);
         tab.until("document.querySelector('main h1')");
         look("a share");
+        let prompt = Tab::open(&browser, &closed.address, "", Look { width, dark });
+        prompt.reads("This server asks for a token");
+        found.extend(faults(&prompt, &script).into_iter().map(|one| format!("token, dark {dark}: {one}")));
     }
     assert!(found.is_empty(), "{}", found.join("\n"));
 }

@@ -77,10 +77,23 @@ fn a_stuck_hand_off_stands_in_the_inbox_with_its_error_and_the_action_that_helps
     assert!(!tab.text("main .matter .error").is_empty(), "why it is stuck is said");
     let top = tab.eval("document.querySelector('main .matter').getBoundingClientRect().bottom");
     assert!(top.as_f64().is_some_and(|top| top < 800.0), "above the fold of a phone: {top}");
-    // Two keys lead to the action, a third would do it.
+    // Two keys lead to the action, the third does it: without a name in this browser under that of the server's settings.
     tab.press("j");
     tab.press("x");
     tab.until("document.querySelector('dialog[open] h2').textContent === 'Try now: Round half up'");
+    assert_eq!(tab.eval("document.activeElement.value"), "Server");
+    tab.press("Enter");
+    tab.is_told("Still not through:");
+    tab.press("Escape");
+    tab.until("!document.querySelector('dialog')");
+    // Nothing was done under the name: it is asked for again, and typing replaces it.
+    assert_eq!(tab.eval("localStorage.getItem('baton.name')"), Value::Null);
+    tab.press("x");
+    tab.until("document.activeElement.name === 'identity'");
+    tab.type_in("Lola");
+    assert_eq!(tab.eval("document.activeElement.value"), "Lola");
+    tab.press("Enter");
+    tab.is_told("Still not through:");
     tab.assert_clean();
 }
 

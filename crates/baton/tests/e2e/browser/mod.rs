@@ -7,6 +7,7 @@ mod agents;
 mod axe;
 mod chromium;
 mod deeds;
+mod dialogs;
 mod feeds;
 mod figures;
 mod follow_up;
@@ -14,6 +15,8 @@ mod glance;
 mod heartbeats;
 mod helps;
 mod hidden;
+mod hostile;
+mod lists;
 mod live;
 mod lost;
 mod meanwhile;
@@ -21,6 +24,7 @@ mod names;
 mod overview;
 mod pictures;
 mod places;
+mod rendering;
 mod rows;
 mod safe;
 mod scopes;
@@ -39,4 +43,15 @@ fn browser() -> Option<Chromium> {
         skipped("no Chromium here: the web page was not tried (apt-get install chromium)");
     }
     found
+}
+
+/// The names of all views, as addresses begin with them; empty for the inbox.
+fn view_names() -> Vec<&'static str> {
+    let script = include_str!("../../../src/http/page/main.js");
+    let list =
+        script.split_once("const VIEWS = {").and_then(|(_, rest)| rest.split_once('}')).expect("the views").0;
+    let name = |one: &'static str| one.split(':').next().unwrap_or_default().trim().trim_matches('\'');
+    let names: Vec<&str> = list.split(',').map(name).collect();
+    assert!(names.len() > 20 && names.contains(&"tree") && names.contains(&""), "{names:?}");
+    names
 }

@@ -117,6 +117,12 @@ impl<'a> Tab<'a> {
         self.call("Emulation.setEmulatedMedia", &json!({ "features": features }));
     }
 
+    /// Looks as who asked the system for less motion.
+    pub(super) fn without_motion(&self) {
+        let features = json!([{ "name": "prefers-reduced-motion", "value": "reduce" }]);
+        self.call("Emulation.setEmulatedMedia", &json!({ "features": features }));
+    }
+
     /// Goes to a place by its address, as a link or a bookmark does. The page hears of it a moment later: what is read before that is the
     /// place that one comes from.
     pub(super) fn go(&self, place: &str) {
@@ -226,6 +232,15 @@ impl<'a> Tab<'a> {
 
     /// Presses one key: `Tab`, `Enter`, `Escape`, `/`.
     pub(super) fn press(&self, key: &str) {
+        self.press_with(key, 0);
+    }
+
+    /// Presses one key while Control is held down.
+    pub(super) fn press_with_control(&self, key: &str) {
+        self.press_with(key, 2);
+    }
+
+    fn press_with(&self, key: &str, modifiers: u8) {
         let (code, number, text) = match key {
             "Tab" => ("Tab", 9, ""),
             "Enter" => ("Enter", 13, "\r"),
@@ -235,9 +250,9 @@ impl<'a> Tab<'a> {
             other => panic!("no key {other}"),
         };
         for kind in ["keyDown", "keyUp"] {
-            let mut event =
-                json!({ "type": kind, "key": key, "code": code, "windowsVirtualKeyCode": number });
-            if kind == "keyDown" && !text.is_empty() {
+            let mut event = json!({ "type": kind, "key": key, "code": code, "windowsVirtualKeyCode": number,
+                "modifiers": modifiers });
+            if kind == "keyDown" && !text.is_empty() && modifiers == 0 {
                 event["text"] = text.into();
             }
             self.call("Input.dispatchKeyEvent", &event);
@@ -293,8 +308,21 @@ impl<'a> Tab<'a> {
     pub(super) fn received(&self) -> i64 {
         self.eval("null");
         let over = self.browser.events(&self.session, "Network.loadingFinished");
-        let bytes = |one: &Value| one["params"]["encodedDataLength"].as_f64().unwrap_or_default();
-        over.iter().map(bytes).map(|bytes| format!("{bytes:.0}").parse::<i64>().unwrap_or_default()).sum()
+        over.iter().map(bytes_of).sum()
+    }
+
+    /// How many bytes came for the requests to the API that are over: what a view costs beside the page itself.
+    pub(super) fn received_from_api(&self) -> i64 {
+        self.eval("null");
+        let sent = self.browser.events(&self.session, "Network.requestWillBeSent");
+        let is_of_api = |id: &Value| {
+            sent.iter().any(|one| {
+                let url = one["params"]["request"]["url"].as_str().unwrap_or_default();
+                one["params"]["requestId"] == *id && url.contains("/api/v1/")
+            })
+        };
+        let over = self.browser.events(&self.session, "Network.loadingFinished");
+        over.iter().filter(|one| is_of_api(&one["params"]["requestId"])).map(bytes_of).sum()
     }
 
     /// How long the main thread of the page has worked, in seconds of processor time.
@@ -322,4 +350,10 @@ impl<'a> Tab<'a> {
         );
         assert_eq!(over, json!([]), "wider than the window at {}", self.eval("location.hash"));
     }
+}
+
+/// How many bytes came for a request that is over.
+fn bytes_of(over: &Value) -> i64 {
+    let bytes = over["params"]["encodedDataLength"].as_f64().unwrap_or_default();
+    format!("{bytes:.0}").parse().unwrap_or_default()
 }

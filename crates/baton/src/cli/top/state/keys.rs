@@ -61,7 +61,7 @@ impl State {
     /// Keys that do the same in a list and in a thing that is shown.
     fn letter(&mut self, letter: char, target: Option<Target>) -> KeyEffect {
         match letter {
-            '1'..='7' => {
+            '1'..='8' => {
                 let at = letter.to_digit(10).and_then(|digit| usize::try_from(digit).ok()).unwrap_or(1);
                 return self.turn(View::ALL.get(at - 1).copied().unwrap_or(self.view));
             }
