@@ -11,12 +11,23 @@ use serde_json::Value;
 pub struct Native {
     /// What was tried with the real program: a version of it, or `yes`; empty if nothing was.
     pub tried: &'static str,
+    /// The ids that it takes for those of its sessions.
+    pub id: SessionId,
     /// Its records.
     pub records: fn(&NativeSession) -> Vec<Value>,
     /// Where they go, below the agent's own folder, and what goes beside them.
     pub target: fn(&NativeSession, &SessionPlaces) -> Result<NativeTarget, Refusal>,
     /// How the written session is taken up, where that differs from one that the agent wrote.
     pub resume: Option<NativeResume>,
+}
+
+/// The form of the ids that an agent takes for those of its sessions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SessionId {
+    /// UUIDs of any version: one that sorts by time.
+    AnyUuid,
+    /// UUIDs of versions 1 to 5: a random one.
+    OlderUuid,
 }
 
 /// The command lines that take a written session up; `{id}` is its file.

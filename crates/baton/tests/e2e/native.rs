@@ -51,6 +51,10 @@ fn a_written_session_is_read_back_and_listed_under_its_tool() {
         let answer = written(&stage, &path, tool);
         let (id, file) = (text(&answer["native"], "id"), text(&answer["native"], "path"));
         assert!(file.starts_with(&stage.home().join(place).display().to_string()), "{tool}: {file}");
+        if tool == "qwen" {
+            // Its rule for the ids of sessions: a UUID of version 1 to 5.
+            assert!(matches!(&id[14..15], "1" | "2" | "3" | "4" | "5"), "{tool} takes no session {id}");
+        }
         let shown = lola.json(&["transcripts", "show", &file, "--agent", tool]);
         let messages = shown["messages"].as_array().expect("messages");
         assert_eq!(messages.len() as u64, answer["native"]["messages"].as_u64().expect("a number"), "{tool}");
@@ -214,6 +218,17 @@ fn reply(path: &str) -> (&'static str, String) {
         ]);
         return ("text/event-stream", events_text);
     }
+    if path.contains("/chat/completions") {
+        let chunk = |delta: Value, reason: Value| {
+            let choice = json!({ "index": 0, "delta": delta, "finish_reason": reason });
+            let usage = json!({ "prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2 });
+            let chunk = json!({ "id": "c1", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [choice], "usage": usage });
+            format!("data: {chunk}\n\n")
+        };
+        let text = chunk(json!({ "role": "assistant", "content": "going on" }), Value::Null);
+        let end = chunk(json!({}), json!("stop"));
+        return ("text/event-stream", format!("{text}{end}data: [DONE]\n\n"));
+    }
     if path.contains("/responses") {
         let item = json!({ "type": "message", "id": "i1", "role": "assistant", "status": "completed", "content": [{ "type": "output_text", "text": "going on", "annotations": [] }] });
         let usage = json!({ "input_tokens": 1, "input_tokens_details": null, "output_tokens": 1, "output_tokens_details": null, "total_tokens": 2 });
@@ -242,16 +257,17 @@ struct Real {
 }
 
 impl Real {
-    fn find() -> Option<Self> {
-        match env("BATON_TEST_CLIS") {
-            Some(clis) => Some(Self { clis: clis.into(), model: Model::start() }),
-            None => {
-                skipped(
-                    "no real tools: set BATON_TEST_CLIS to a folder with the programs claude, codex and gemini",
-                );
-                None
-            }
+    /// None, said loudly, where the program is not there.
+    fn find(program: &str) -> Option<Self> {
+        let Some(clis) = env("BATON_TEST_CLIS").map(PathBuf::from) else {
+            skipped(&format!("no real {program}: set BATON_TEST_CLIS to a folder with the agents' programs"));
+            return None;
+        };
+        if !clis.join(program).exists() {
+            skipped(&format!("no real {program}: it is not in {}", clis.display()));
+            return None;
         }
+        Some(Self { clis, model: Model::start() })
     }
 
     /// Runs a command in the repository; what it printed, once it has succeeded.
@@ -270,6 +286,10 @@ impl Real {
         command.env("PATH", format!("{}:{}", self.clis.display(), env("PATH").expect("PATH")));
         command.env("ANTHROPIC_BASE_URL", &url).env("ANTHROPIC_API_KEY", "dummy");
         command.env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1").env("DISABLE_AUTOUPDATER", "1");
+        command
+            .env("OPENAI_API_KEY", "dummy")
+            .env("OPENAI_BASE_URL", format!("{url}/v1"))
+            .env("OPENAI_MODEL", "m");
         command.env("MOCK_KEY", "dummy").env("GEMINI_API_KEY", "dummy").env("GOOGLE_GEMINI_BASE_URL", &url);
         let output = command.output().expect("it runs");
         let printed =
@@ -295,7 +315,7 @@ impl Real {
 
 #[test]
 fn claude_code_itself_takes_the_written_session_up() {
-    let Some(real) = Real::find() else { return };
+    let Some(real) = Real::find("claude") else { return };
     let (stage, path) = worked();
     let id = text(&written(&stage, &path, "claude")["native"], "id");
     let output = real.run(&stage, "claude", &["-p", "--resume", &id, "Please go on now"]);
@@ -310,7 +330,7 @@ fn claude_code_itself_takes_the_written_session_up() {
 
 #[test]
 fn claude_code_itself_takes_a_session_of_another_machine_up() {
-    let Some(real) = Real::find() else { return };
+    let Some(real) = Real::find("claude") else { return };
     let of = TwoMachines::new();
     let (ann, donna) = (of.ann(), of.donna());
     ann.json(&["project", "set", "--transcripts", "yes"]);
@@ -337,7 +357,7 @@ fn claude_code_itself_takes_a_session_of_another_machine_up() {
 
 #[test]
 fn codex_itself_takes_the_written_session_up() {
-    let Some(real) = Real::find() else { return };
+    let Some(real) = Real::find("codex") else { return };
     let (stage, path) = worked();
     let port = real.model.port;
     stage.file(
@@ -353,7 +373,7 @@ fn codex_itself_takes_the_written_session_up() {
 
 #[test]
 fn gemini_itself_takes_the_written_session_up() {
-    let Some(real) = Real::find() else { return };
+    let Some(real) = Real::find("gemini") else { return };
     let (stage, path) = worked();
     stage.file(
         "home/.gemini/settings.json",
@@ -364,4 +384,14 @@ fn gemini_itself_takes_the_written_session_up() {
     let output = real.run(&stage, "gemini", &args);
     assert!(output.contains("going on"), "{output}");
     real.heard("enerateContent", &output);
+}
+
+#[test]
+fn qwen_itself_takes_the_written_session_up() {
+    let Some(real) = Real::find("qwen") else { return };
+    let (stage, path) = worked();
+    let id = text(&written(&stage, &path, "qwen")["native"], "id");
+    let output = real.run(&stage, "qwen", &["--resume", &id, "-p", "Please go on now"]);
+    assert!(output.contains("going on"), "{output}");
+    real.heard("/chat/completions", &output);
 }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::Tool;
 use crate::install::{HookContextFormat, Install, InstallEntry, PackageMark, Places};
 use crate::launch::{Approval, Headless, Launch};
-use crate::native::{Native, NativeSession, NativeTarget, SessionPlaces};
+use crate::native::{Native, NativeSession, NativeTarget, SessionId, SessionPlaces};
 use crate::shapes::{groups, server_at};
 use crate::storage::{Evidence, Storage, StoredFile};
 
@@ -85,7 +85,13 @@ pub(crate) static TOOL: Tool = Tool {
         tried: "",
         note: "",
     }),
-    native: Some(Native { tried: "2.1.197", records, target: native_target, resume: None }),
+    native: Some(Native {
+        tried: "2.1.197",
+        id: SessionId::AnyUuid,
+        records,
+        target: native_target,
+        resume: None,
+    }),
 };
 
 fn hooks(places: &Places, settings: &Path) -> Vec<InstallEntry> {

@@ -11,7 +11,7 @@ use crate::install::{
     TrustMark,
 };
 use crate::launch::{Headless, Launch};
-use crate::native::{Native, NativeSession, NativeTarget, SessionPlaces};
+use crate::native::{Native, NativeSession, NativeTarget, SessionId, SessionPlaces};
 use crate::shapes::groups;
 use crate::storage::{Evidence, Storage, StoredFile};
 
@@ -89,7 +89,13 @@ pub(crate) static TOOL: Tool = Tool {
         tried: "",
         note: "",
     }),
-    native: Some(Native { tried: "yes", records, target: native_target, resume: None }),
+    native: Some(Native {
+        tried: "yes",
+        id: SessionId::AnyUuid,
+        records,
+        target: native_target,
+        resume: None,
+    }),
 };
 
 /// The version whose form this is. Without a version the tool takes no rollout.

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use crate::Tool;
 use crate::install::{HookContextFormat, Install, InstallPart, Places, Scope};
 use crate::launch::Launch;
-use crate::native::{Native, NativeSession, NativeTarget, SessionPlaces};
+use crate::native::{Native, NativeSession, NativeTarget, SessionId, SessionPlaces};
 use crate::shapes::{server_at, whole_file};
 use crate::storage::{Evidence, Storage, StoredFile};
 
@@ -63,7 +63,7 @@ pub(crate) static TOOL: Tool = Tool {
         tried: "",
         note: "",
     }),
-    native: Some(Native { tried: "", records, target: native_target, resume: None }),
+    native: Some(Native { tried: "", id: SessionId::AnyUuid, records, target: native_target, resume: None }),
 };
 
 fn hooks(places: &Places) -> String {

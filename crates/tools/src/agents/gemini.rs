@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use crate::Tool;
 use crate::install::{HookContextFormat, Install, NAME, PackageMark, Places, TrustMark};
 use crate::launch::{Approval, Headless, Launch};
-use crate::native::{Native, NativeResume, NativeSession, NativeTarget, SessionPlaces};
+use crate::native::{Native, NativeResume, NativeSession, NativeTarget, SessionId, SessionPlaces};
 use crate::shapes::{groups, server};
 use crate::storage::{Evidence, Storage, StoredFile};
 
@@ -87,6 +87,7 @@ pub(crate) static TOOL: Tool = Tool {
     }),
     native: Some(Native {
         tried: "yes",
+        id: SessionId::AnyUuid,
         records,
         target: native_target,
         resume: Some(NativeResume {

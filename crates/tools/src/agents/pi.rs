@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::Tool;
 use crate::install::{HookContextFormat, Install, Places, Scope};
 use crate::launch::Launch;
-use crate::native::{Native, NativeSession, NativeTarget, SessionPlaces};
+use crate::native::{Native, NativeSession, NativeTarget, SessionId, SessionPlaces};
 use crate::shapes::server;
 use crate::storage::{Evidence, Storage, StoredFile};
 
@@ -62,7 +62,7 @@ pub(crate) static TOOL: Tool = Tool {
         tried: "",
         note: "",
     }),
-    native: Some(Native { tried: "", records, target: native_target, resume: None }),
+    native: Some(Native { tried: "", id: SessionId::AnyUuid, records, target: native_target, resume: None }),
 };
 
 fn folder(places: &Places) -> PathBuf {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::Tool;
 use crate::install::{HookContextFormat, Install};
 use crate::launch::Launch;
-use crate::native::{Native, NativeSession, NativeTarget, SessionPlaces, Turn};
+use crate::native::{Native, NativeSession, NativeTarget, SessionId, SessionPlaces, Turn};
 use crate::shapes::{groups, server};
 use crate::storage::{Evidence, Storage, StoredFile};
 
@@ -62,7 +62,13 @@ pub(crate) static TOOL: Tool = Tool {
         tried: "",
         note: "",
     }),
-    native: Some(Native { tried: "", records, target: native_target, resume: None }),
+    native: Some(Native {
+        tried: "0.15.10",
+        id: SessionId::OlderUuid,
+        records,
+        target: native_target,
+        resume: None,
+    }),
 };
 
 fn records(session: &NativeSession) -> Vec<Value> {

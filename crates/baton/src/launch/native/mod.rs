@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use baton_model::refusal::Refusal;
 use baton_ops::transcript::{ConversationExtent, Row};
-use baton_tools::native::{Native, NativeSession, SessionPlaces};
+use baton_tools::native::{Native, NativeSession, SessionId, SessionPlaces};
 
 pub(crate) use turns::Turns;
 
@@ -45,7 +45,7 @@ pub(crate) fn write_session(
 ) -> Result<WrittenSession, Refusal> {
     let now = clock::now();
     let session = NativeSession {
-        id: new_id(now),
+        id: session_id(native.id, now),
         // The tools name a folder by its real path.
         cwd: cwd.canonicalize().unwrap_or_else(|_| cwd.to_owned()),
         branch: header.branch.clone(),
@@ -79,6 +79,18 @@ pub(crate) fn write_session(
             let what =
                 format!("the written session was not read back as it was meant: {why}; it was removed");
             Err(Refusal::invalid("native_unverified", what, "leave --native out"))
+        }
+    }
+}
+
+/// A new id for a session, in the form that its tool takes.
+fn session_id(form: SessionId, now: i64) -> String {
+    match form {
+        SessionId::AnyUuid => new_id(now),
+        SessionId::OlderUuid => {
+            let mut bytes = [0; 16];
+            clock::random(&mut bytes);
+            baton_model::id::random_id(&bytes)
         }
     }
 }
