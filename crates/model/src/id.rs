@@ -31,6 +31,11 @@ pub fn new_id(now: Millis, random: &[u8; ID_RANDOM]) -> String {
     uuid::Builder::from_unix_timestamp_millis(millis, random).into_uuid().hyphenated().to_string()
 }
 
+/// A UUIDv4, for programs that take no newer version: unique by randomness alone.
+pub fn random_id(random: &[u8; 16]) -> String {
+    uuid::Builder::from_random_bytes(*random).into_uuid().hyphenated().to_string()
+}
+
 /// A short lower-case base-36 id of `length` characters made from randomness, as trackers show them.
 pub fn short_random_id(random: u64, length: usize) -> String {
     let mut rest = random;
@@ -163,6 +168,16 @@ mod tests {
         assert!(early < late, "{early} {late}");
         assert_eq!(early.len(), 36);
         assert_eq!(&early[14..15], "7");
+    }
+
+    #[test]
+    fn an_id_for_older_programs_is_of_version_4() {
+        for random in [[0; 16], [0xff; 16]] {
+            let id = random_id(&random);
+            assert_eq!((id.len(), &id[14..15]), (36, "4"), "{id}");
+            assert!(matches!(&id[19..20], "8" | "9" | "a" | "b"), "{id}");
+        }
+        assert_ne!(random_id(&[1; 16]), random_id(&[2; 16]));
     }
 
     #[test]

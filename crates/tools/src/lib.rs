@@ -16,6 +16,7 @@ mod packages;
 mod reference;
 mod shapes;
 pub mod storage;
+pub mod work;
 
 use agents::{
     aider, amp, antigravity, atif, auggie, claude, cline, cn, codebuff, codex, copilot, crush, cursor, devin,

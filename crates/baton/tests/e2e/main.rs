@@ -71,6 +71,7 @@ mod mail;
 mod mcp;
 mod mock_model;
 mod native;
+mod native_resume;
 mod notify;
 mod nouns;
 #[path = "../../../store/tests/engine/pem.rs"]

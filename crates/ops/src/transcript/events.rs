@@ -97,6 +97,9 @@ pub struct ToolCall<'a> {
     pub category: Cow<'a, str>,
     /// What it works on.
     pub target: Cow<'a, str>,
+    /// Lines that it reads, such as `120-180`, where it reads a part of a file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lines: Option<Cow<'a, str>>,
     /// Whether it succeeded, where that is known.
     pub ok: Option<bool>,
     /// Exit code of a command.
@@ -224,6 +227,7 @@ impl EventStream {
                     tool: call.name.as_ref().into(),
                     category: call.category.name().into(),
                     target: call.target.as_ref().into(),
+                    lines: call.lines.as_deref().map(Cow::from),
                     ok: None,
                     exit_code: None,
                     result: None,

@@ -4,15 +4,17 @@
 use std::path::Path;
 
 use baton_model::refusal::Refusal;
+use baton_model::time::{Millis, rfc3339};
 use baton_transcripts::{PermissionMode, readers};
 use serde_json::{Value, json};
 
 use crate::Tool;
 use crate::install::{HookContextFormat, Install, InstallEntry, PackageMark, Places};
 use crate::launch::{Approval, Headless, Launch};
-use crate::native::{Native, NativeSession, NativeTarget, SessionPlaces};
+use crate::native::{Chain, Native, NativeSession, NativeTarget, SessionId, SessionPlaces, Step};
 use crate::shapes::{groups, server_at};
 use crate::storage::{Evidence, Storage, StoredFile};
+use crate::work::{Act, OwnCall, Work};
 
 /// Claude Code.
 pub(crate) static TOOL: Tool = Tool {
@@ -85,7 +87,15 @@ pub(crate) static TOOL: Tool = Tool {
         tried: "",
         note: "",
     }),
-    native: Some(Native { tried: "2.1.197", records, target: native_target, resume: None }),
+    native: Some(Native {
+        tried: "2.1.197",
+        id: SessionId::AnyUuid,
+        calls,
+        records,
+        target: native_target,
+        resume: None,
+        import: None,
+    }),
 };
 
 fn hooks(places: &Places, settings: &Path) -> Vec<InstallEntry> {
@@ -102,27 +112,80 @@ fn hooks(places: &Places, settings: &Path) -> Vec<InstallEntry> {
 /// Beyond this the tool cuts the folder's name and adds a mark of its own making.
 const MAX_FOLDER_NAME: usize = 200;
 
+/// Its own calls. A read names its lines always: one without them would pass for the file as it is now.
+fn calls(work: &Work) -> Option<Vec<OwnCall>> {
+    let one = |name, input, output| Some(vec![work.call(name, input, output)]);
+    match &work.act {
+        Act::Command(line) => {
+            let output = match work.failure() {
+                Some(code) => format!("Exit code {code}\n{}", work.output),
+                None => work.printed("(Bash completed with no output)"),
+            };
+            one("Bash", json!({ "command": line }), output)
+        }
+        Act::Read { path, first, lines } => {
+            let input = json!({ "file_path": path, "offset": first, "limit": lines });
+            one("Read", input, work.result())
+        }
+        Act::Edit { path, hunks } => work.replacements(hunks, |old, new| {
+            let input =
+                json!({ "file_path": path, "old_string": old, "new_string": new, "replace_all": false });
+            work.call("Edit", input, format!("The file {path} has been updated successfully."))
+        }),
+        Act::Create { path, content } => {
+            let input = json!({ "file_path": path, "content": content });
+            one("Write", input, format!("File created successfully at: {path}"))
+        }
+        Act::Delete { .. } => None,
+    }
+}
+
 fn records(session: &NativeSession) -> Vec<Value> {
+    let mut chain = Chain::default();
     let mut lines = Vec::new();
-    for (index, (id, before, turn)) in session.chain().into_iter().enumerate() {
-        let message = match turn.user {
-            true => json!({ "role": "user", "content": turn.text }),
-            false => json!({
-                "id": format!("msg_{}", id.replace('-', "")), "type": "message", "role": "assistant",
-                // Without a model the tool waits for ever; this one says that no model of its own wrote it.
-                "model": "<synthetic>", "content": [{ "type": "text", "text": turn.text }], "stop_reason": "end_turn",
-                "usage": { "input_tokens": 0, "output_tokens": 0 },
-            }),
-        };
-        lines.push(json!({
-            "parentUuid": before, "isSidechain": false, "userType": "external", "entrypoint": "cli",
-            "cwd": session.cwd(), "sessionId": session.id, "gitBranch": session.branch,
-            "type": if turn.user { "user" } else { "assistant" }, "message": message, "uuid": id,
-            "timestamp": session.at(index),
-        }));
+    for step in &session.steps {
+        match step {
+            Step::User(text) => {
+                lines.push(line(session, &mut chain, None, json!({ "role": "user", "content": text })));
+            }
+            Step::Assistant(text) => {
+                let content = json!([{ "type": "text", "text": text }]);
+                lines.push(line(session, &mut chain, None, answer(session, content, "end_turn")));
+            }
+            Step::Call(call) => {
+                let id = session.call_id("toolu_");
+                let content =
+                    json!([{ "type": "tool_use", "id": id, "name": call.name, "input": call.input }]);
+                lines.push(line(session, &mut chain, call.at, answer(session, content, "tool_use")));
+                let failed = call.ok == Some(false);
+                let result = json!({ "type": "tool_result", "tool_use_id": id, "content": call.output, "is_error": failed });
+                let message = json!({ "role": "user", "content": [result] });
+                lines.push(line(session, &mut chain, call.at, message));
+            }
+        }
     }
     lines.push(json!({ "type": "custom-title", "customTitle": session.title, "sessionId": session.id }));
     lines
+}
+
+fn answer(session: &NativeSession, content: Value, reason: &str) -> Value {
+    json!({
+        "id": session.call_id("msg_"), "type": "message", "role": "assistant",
+        // Without a model the tool waits for ever; this one says that no model of its own wrote it.
+        "model": "<synthetic>", "content": content, "stop_reason": reason,
+        "usage": { "input_tokens": 0, "output_tokens": 0 },
+    })
+}
+
+/// A line. A call has its own time: the tool compares it with that of the file on disk.
+fn line(session: &NativeSession, chain: &mut Chain, at: Option<Millis>, message: Value) -> Value {
+    let link = session.link(chain);
+    json!({
+        "parentUuid": link.before, "isSidechain": false, "userType": "external", "entrypoint": "cli",
+        "cwd": session.cwd(), "sessionId": session.id, "gitBranch": session.branch,
+        "type": message["role"], "message": message, "uuid": link.id,
+        "timestamp": at.map_or(link.at, rfc3339),
+    })
 }
 
 fn native_target(session: &NativeSession, places: &SessionPlaces<'_>) -> Result<NativeTarget, Refusal> {

@@ -11,9 +11,10 @@ use crate::install::{
     TrustMark,
 };
 use crate::launch::{Headless, Launch};
-use crate::native::{Native, NativeSession, NativeTarget, SessionPlaces};
+use crate::native::{Native, NativeSession, NativeTarget, SessionId, SessionPlaces, Step};
 use crate::shapes::groups;
 use crate::storage::{Evidence, Storage, StoredFile};
+use crate::work::{Act, Hunk, OwnCall, Work};
 
 /// Codex.
 pub(crate) static TOOL: Tool = Tool {
@@ -89,7 +90,15 @@ pub(crate) static TOOL: Tool = Tool {
         tried: "",
         note: "",
     }),
-    native: Some(Native { tried: "yes", records, target: native_target, resume: None }),
+    native: Some(Native {
+        tried: "yes",
+        id: SessionId::AnyUuid,
+        calls,
+        records,
+        target: native_target,
+        resume: None,
+        import: None,
+    }),
 };
 
 /// The version whose form this is. Without a version the tool takes no rollout.
@@ -103,17 +112,69 @@ fn records(session: &NativeSession) -> Vec<Value> {
         "id": session.id, "session_id": session.id, "timestamp": at, "cwd": session.cwd(), "originator": "codex_cli_rs",
         "cli_version": VERSION, "source": "cli", "git": git,
     }})];
-    for (index, turn) in session.turns.iter().enumerate() {
-        let (role, kind, event) = match turn.user {
-            true => ("user", "input_text", "user_message"),
-            false => ("assistant", "output_text", "agent_message"),
-        };
+    for (index, step) in session.steps.iter().enumerate() {
         let at = session.at(index + 1);
-        lines.push(json!({ "timestamp": at, "type": "event_msg", "payload": { "type": event, "message": turn.text } }));
-        let content = json!([{ "type": kind, "text": turn.text }]);
-        lines.push(json!({ "timestamp": at, "type": "response_item", "payload": { "type": "message", "role": role, "content": content } }));
+        let mut line = |kind: &str, payload: Value| {
+            lines.push(json!({ "timestamp": at, "type": kind, "payload": payload }));
+        };
+        let (role, kind, event, text) = match step {
+            Step::User(text) => ("user", "input_text", "user_message", text),
+            Step::Assistant(text) => ("assistant", "output_text", "agent_message", text),
+            Step::Call(call) => {
+                call_items(session, call).into_iter().for_each(|item| line("response_item", item));
+                continue;
+            }
+        };
+        line("event_msg", json!({ "type": event, "message": text }));
+        let content = json!([{ "type": kind, "text": text }]);
+        line("response_item", json!({ "type": "message", "role": role, "content": content }));
     }
     lines
+}
+
+/// The tool that takes a patch as it is written, without JSON around it.
+const PATCH: &str = "apply_patch";
+
+/// Its own calls: commands and patches. It reads files by commands, which are not made up here.
+fn calls(work: &Work) -> Option<Vec<OwnCall>> {
+    let patch = |head: &str, path: &str, body: String, sign: char| {
+        let input = format!("*** Begin Patch\n*** {head} File: {path}\n{body}*** End Patch\n");
+        let output = format!("Success. Updated the following files:\n{sign} {path}\n");
+        Some(vec![work.call(PATCH, input.into(), output)])
+    };
+    match &work.act {
+        Act::Command(line) => {
+            let code = work.exit_code.or((work.ok == Some(true)).then_some(0));
+            let output = match code {
+                Some(code) => format!("Process exited with code {code}\nOutput:\n{}", work.output),
+                None => work.result(),
+            };
+            Some(vec![work.call("exec_command", json!({ "cmd": line }), output)])
+        }
+        Act::Read { .. } => None,
+        Act::Edit { path, hunks } => {
+            let lines = |hunk: &Hunk| hunk.lines.iter().map(|line| format!("{line}\n")).collect::<String>();
+            let body = hunks.iter().map(|hunk| format!("@@\n{}", lines(hunk))).collect();
+            patch("Update", path, body, 'M')
+        }
+        Act::Create { path, content } => {
+            let body = content.lines().map(|line| format!("+{line}\n")).collect();
+            patch("Add", path, body, 'A')
+        }
+        Act::Delete { path } => patch("Delete", path, String::new(), 'D'),
+    }
+}
+
+fn call_items(session: &NativeSession, call: &OwnCall) -> [Value; 2] {
+    let id = session.call_id("call_");
+    let output = |kind: &str| json!({ "type": kind, "call_id": id, "output": call.output });
+    if call.name == PATCH {
+        let item = json!({ "type": "custom_tool_call", "status": "completed", "call_id": id, "name": PATCH, "input": call.input });
+        return [item, output("custom_tool_call_output")];
+    }
+    let arguments = call.input.to_string();
+    let item = json!({ "type": "function_call", "name": call.name, "arguments": arguments, "call_id": id });
+    [item, output("function_call_output")]
 }
 
 fn native_target(session: &NativeSession, places: &SessionPlaces<'_>) -> Result<NativeTarget, Refusal> {

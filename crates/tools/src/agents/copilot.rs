@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use crate::Tool;
 use crate::install::{HookContextFormat, Install, InstallPart, Places, Scope};
 use crate::launch::Launch;
-use crate::native::{Native, NativeSession, NativeTarget, SessionPlaces};
+use crate::native::{Chain, Native, NativeSession, NativeTarget, SessionId, SessionPlaces, Step};
 use crate::shapes::{server_at, whole_file};
 use crate::storage::{Evidence, Storage, StoredFile};
 
@@ -63,7 +63,15 @@ pub(crate) static TOOL: Tool = Tool {
         tried: "",
         note: "",
     }),
-    native: Some(Native { tried: "", records, target: native_target, resume: None }),
+    native: Some(Native {
+        tried: "1.0.102",
+        id: SessionId::AnyUuid,
+        calls: |_| None,
+        records,
+        target: native_target,
+        resume: None,
+        import: None,
+    }),
 };
 
 fn hooks(places: &Places) -> String {
@@ -91,13 +99,17 @@ fn records(session: &NativeSession) -> Vec<Value> {
     let mut lines = vec![
         json!({ "type": "session.start", "data": data, "id": start, "timestamp": session.at(0), "parentId": null }),
     ];
-    for (index, (id, before, turn)) in session.chain().into_iter().enumerate() {
-        let kind = if turn.user { "user.message" } else { "assistant.message" };
-        let data =
-            json!({ "content": turn.text, "messageId": format!("m{index}"), "turnId": index.to_string() });
+    let mut chain = Chain::after(start);
+    for (index, step) in session.steps.iter().enumerate() {
+        let (kind, text) = match step {
+            Step::User(text) => ("user.message", text),
+            Step::Assistant(text) => ("assistant.message", text),
+            Step::Call(_) => continue,
+        };
+        let link = session.link(&mut chain);
+        let data = json!({ "content": text, "messageId": format!("m{index}"), "turnId": index.to_string() });
         lines.push(json!({
-            "type": kind, "data": data, "id": id, "timestamp": session.at(index),
-            "parentId": before.unwrap_or_else(|| start.clone()),
+            "type": kind, "data": data, "id": link.id, "timestamp": link.at, "parentId": link.before,
         }));
     }
     lines

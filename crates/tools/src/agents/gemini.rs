@@ -11,9 +11,10 @@ use sha2::{Digest, Sha256};
 use crate::Tool;
 use crate::install::{HookContextFormat, Install, NAME, PackageMark, Places, TrustMark};
 use crate::launch::{Approval, Headless, Launch};
-use crate::native::{Native, NativeResume, NativeSession, NativeTarget, SessionPlaces};
+use crate::native::{Native, NativeResume, NativeSession, NativeTarget, SessionId, SessionPlaces, Step};
 use crate::shapes::{groups, server};
 use crate::storage::{Evidence, Storage, StoredFile};
+use crate::work::{Act, OwnCall, Work};
 
 /// Gemini CLI.
 pub(crate) static TOOL: Tool = Tool {
@@ -87,6 +88,8 @@ pub(crate) static TOOL: Tool = Tool {
     }),
     native: Some(Native {
         tried: "yes",
+        id: SessionId::AnyUuid,
+        calls,
         records,
         target: native_target,
         resume: Some(NativeResume {
@@ -100,6 +103,7 @@ pub(crate) static TOOL: Tool = Tool {
                 "{prompt:-p}",
             ],
         }),
+        import: None,
     }),
 };
 
@@ -113,13 +117,67 @@ fn records(session: &NativeSession) -> Vec<Value> {
     let mut lines = vec![
         json!({ "sessionId": session.id, "projectHash": hash, "startTime": at, "lastUpdated": at, "kind": "main" }),
     ];
-    for (index, (id, _, turn)) in session.chain().into_iter().enumerate() {
-        let content = if turn.user { json!([{ "text": turn.text }]) } else { json!(turn.text) };
-        lines.push(json!({
-            "id": id, "timestamp": session.at(index), "type": if turn.user { "user" } else { "gemini" }, "content": content,
-        }));
+    for (index, step) in session.steps.iter().enumerate() {
+        let line = |kind: &str, content: Value| json!({ "id": session.new_id(), "timestamp": session.at(index), "type": kind, "content": content });
+        match step {
+            Step::User(text) => lines.push(line("user", json!([{ "text": text }]))),
+            Step::Assistant(text) => lines.push(line("gemini", json!(text))),
+            Step::Call(call) => {
+                // The words before a call stand in its record: two answers of the model never follow each other.
+                let words = lines.pop_if(|last| last["type"] == "gemini" && last["toolCalls"].is_null());
+                let mut answer = words.unwrap_or_else(|| line("gemini", json!("")));
+                answer["toolCalls"] = json!([tool_call(session, call, &session.at(index))]);
+                lines.push(answer);
+            }
+        }
     }
     lines
+}
+
+fn tool_call(session: &NativeSession, call: &OwnCall, at: &str) -> Value {
+    let id = session.call_id(&format!("{}_", call.name));
+    let (status, key) = match call.ok {
+        // A command that fails is a success to the tool.
+        Some(false) if call.exit_code.is_none() => ("error", "error"),
+        _ => ("success", "output"),
+    };
+    let response = json!({ "id": id, "name": call.name, "response": { key: call.output } });
+    json!({
+        "id": id, "name": call.name, "args": call.input, "status": status, "timestamp": at,
+        "result": [{ "functionResponse": response }],
+    })
+}
+
+/// Its own calls.
+fn calls(work: &Work) -> Option<Vec<OwnCall>> {
+    calls_named("replace", work)
+}
+
+/// The calls of Gemini CLI and of its offspring, in which another tool replaces text.
+pub(super) fn calls_named(replace: &'static str, work: &Work) -> Option<Vec<OwnCall>> {
+    let one = |name, input, output| Some(vec![work.call(name, input, output)]);
+    match &work.act {
+        Act::Command(line) => {
+            let mut output = format!("Output: {}", work.printed("(empty)"));
+            if let Some(code) = work.failure() {
+                output += &format!("\nExit Code: {code}");
+            }
+            one("run_shell_command", json!({ "command": line }), output)
+        }
+        Act::Read { path, first, lines } => {
+            let input = json!({ "file_path": path, "start_line": first, "end_line": first + lines.saturating_sub(1) });
+            one("read_file", input, work.result())
+        }
+        Act::Edit { path, hunks } => work.replacements(hunks, |old, new| {
+            let input = json!({ "file_path": path, "old_string": old, "new_string": new });
+            work.call(replace, input, format!("Successfully modified file: {path} (1 replacements)."))
+        }),
+        Act::Create { path, content } => {
+            let input = json!({ "file_path": path, "content": content });
+            one("write_file", input, format!("Successfully created and wrote to new file: {path}."))
+        }
+        Act::Delete { .. } => None,
+    }
 }
 
 fn native_target(session: &NativeSession, places: &SessionPlaces<'_>) -> Result<NativeTarget, Refusal> {

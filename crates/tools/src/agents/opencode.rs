@@ -1,4 +1,7 @@
 //! OpenCode: a plugin of our own, servers in `opencode.json` or `opencode.jsonc`.
+//! Its sessions lie in a database: it imports one from a document, which is ours.
+
+mod session;
 
 use std::path::{Path, PathBuf};
 
@@ -8,6 +11,7 @@ use serde_json::{Value, json};
 use crate::Tool;
 use crate::install::{HookContextFormat, Install, Places, Scope};
 use crate::launch::{Headless, Launch};
+use crate::native::{Native, NativeImport, SessionId};
 use crate::shapes::{plugin, server_at};
 use crate::storage::{Evidence, Storage, StoredFile};
 
@@ -60,7 +64,21 @@ pub(crate) static TOOL: Tool = Tool {
         tried: "flags read from its program",
         note: "Version 2 was not tried: its sessions are read as its source describes them.",
     }),
-    native: None,
+    native: Some(Native {
+        tried: "1.18.33",
+        id: SessionId::Prefixed("ses_"),
+        calls: session::calls,
+        records: session::records,
+        target: session::target,
+        resume: None,
+        import: Some(NativeImport {
+            words: &["import", "{id}"],
+            undo: &["session", "delete", "{id}"],
+            settings: &["debug", "config"],
+            last_model: session::last_model,
+            model: session::model,
+        }),
+    }),
 };
 
 /// The entry of a server.

@@ -5,12 +5,14 @@ use baton_model::refusal::Refusal;
 use baton_transcripts::{PermissionMode, readers};
 use serde_json::{Value, json};
 
+use super::gemini::calls_named;
 use crate::Tool;
 use crate::install::{HookContextFormat, Install};
 use crate::launch::Launch;
-use crate::native::{Native, NativeSession, NativeTarget, SessionPlaces, Turn};
+use crate::native::{Chain, Native, NativeSession, NativeTarget, SessionId, SessionPlaces, Step};
 use crate::shapes::{groups, server};
 use crate::storage::{Evidence, Storage, StoredFile};
+use crate::work::{Act, OwnCall, Work};
 
 /// Qwen Code.
 pub(crate) static TOOL: Tool = Tool {
@@ -62,19 +64,61 @@ pub(crate) static TOOL: Tool = Tool {
         tried: "",
         note: "",
     }),
-    native: Some(Native { tried: "", records, target: native_target, resume: None }),
+    native: Some(Native {
+        tried: "0.15.10",
+        id: SessionId::OlderUuid,
+        calls,
+        records,
+        target: native_target,
+        resume: None,
+        import: None,
+    }),
 };
 
+/// Its own calls: those of Gemini CLI, but for the name of one, and for how a part of a file is named.
+fn calls(work: &Work) -> Option<Vec<OwnCall>> {
+    let mut calls = calls_named("edit", work)?;
+    if let Act::Read { path, first, lines } = &work.act {
+        for call in &mut calls {
+            call.input = json!({ "file_path": path, "offset": first.saturating_sub(1), "limit": lines });
+        }
+    }
+    Some(calls)
+}
+
 fn records(session: &NativeSession) -> Vec<Value> {
-    let line = |(index, (id, before, turn)): (usize, (String, Option<String>, &Turn))| {
-        let (kind, role) = if turn.user { ("user", "user") } else { ("assistant", "model") };
-        json!({
-            "uuid": id, "parentUuid": before, "sessionId": session.id, "timestamp": session.at(index), "type": kind,
+    let mut chain = Chain::default();
+    let mut lines = Vec::new();
+    let mut line = |kind: &str, role: &str, part: Value| {
+        let link = session.link(&mut chain);
+        lines.push(json!({
+            "uuid": link.id, "parentUuid": link.before, "sessionId": session.id, "timestamp": link.at, "type": kind,
             "cwd": session.cwd(), "version": "0.15.10", "gitBranch": session.branch,
-            "message": { "role": role, "parts": [{ "text": turn.text }] },
-        })
+            "message": { "role": role, "parts": [part] },
+        }));
+        lines.len() - 1
     };
-    session.chain().into_iter().enumerate().map(line).collect()
+    let mut results = Vec::new();
+    for step in &session.steps {
+        match step {
+            Step::User(text) => _ = line("user", "user", json!({ "text": text })),
+            Step::Assistant(text) => _ = line("assistant", "model", json!({ "text": text })),
+            Step::Call(call) => {
+                let id = session.call_id("call_");
+                let part = json!({ "functionCall": { "id": id, "name": call.name, "args": call.input } });
+                line("assistant", "model", part);
+                let failed = call.ok == Some(false) && call.exit_code.is_none();
+                let (status, key) = if failed { ("error", "error") } else { ("success", "output") };
+                let response = json!({ "id": id, "name": call.name, "response": { key: call.output } });
+                let at = line("tool_result", "user", json!({ "functionResponse": response }));
+                results.push((at, json!({ "callId": id, "status": status, "resultDisplay": call.output })));
+            }
+        }
+    }
+    for (at, result) in results {
+        lines[at]["toolCallResult"] = result;
+    }
+    lines
 }
 
 fn native_target(session: &NativeSession, places: &SessionPlaces<'_>) -> Result<NativeTarget, Refusal> {

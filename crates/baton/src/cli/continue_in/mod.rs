@@ -4,7 +4,7 @@ mod answer;
 mod ask;
 mod plan;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use baton_model::id::visible;
 use baton_model::refusal::{Kind, Refusal};
@@ -23,12 +23,12 @@ use super::ActingIdentity;
 use super::summarize::Summarize;
 use crate::app::App;
 use crate::error::AppError;
-use crate::launch::native::{self, Turns, WrittenSession};
+use crate::launch::native::{self, Conversation, Folders, Importer, SessionTarget, WrittenSession};
 use crate::launch::{self, Call, Invocation, Prompt};
 use crate::process;
 use crate::transcript_copies::{self, CopyQuery, FetchedCopy};
 use baton_tools::Launcher;
-use baton_tools::native::SessionPlaces;
+use baton_tools::native::{Native, SessionPlaces};
 
 /// Continue a session of any coding agent in another, from where it stopped
 #[derive(clap::Args)]
@@ -99,7 +99,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     }
     let summary = args.summarize.of(&plan.wanted, Some(&plan.agent), app)?;
     let document = document(&args, &plan, summary.as_deref(), app)?;
-    let carried = native(&plan, app)?;
+    let carried = native(&plan, program.as_deref(), app)?;
     let written = carried.as_ref().map(|carried| carried.extent.clone());
     let readers = fetched.as_ref().and_then(|copy| copy.row.manifest.readers.clone());
     // The ledger takes down nothing of what was pushed encrypted.
@@ -175,24 +175,43 @@ fn find(
     Ok((found, Some(fetched)))
 }
 
-/// Writes the session of the tool.
-fn native(plan: &Plan, app: &mut App) -> Result<Option<WrittenSession>, AppError> {
+/// Writes the session of the tool, and has the tool import it where it takes no file.
+fn native(plan: &Plan, program: Option<&Path>, app: &mut App) -> Result<Option<WrittenSession>, AppError> {
     let Some(native) = plan.native else { return Ok(None) };
     let input = EventsInput { id: plan.wanted.clone(), agent: Some(plan.agent.clone()) };
-    let turns = Turns::of(&app.run::<Events>(&input)?.items);
-    if turns.turns.is_empty() {
+    let importer = importer(plan, native, program)?;
+    let events = app.run::<Events>(&input)?.items;
+    let tools = baton_ops::op::Host::transcript_env(app.machine.as_ref());
+    let folders = Folders { old: plan.header.cwd.as_deref(), new: &plan.cwd, home: &tools.home };
+    let conversation = Conversation::of(&events, native, &folders);
+    if conversation.steps.is_empty() {
         let what = "the session holds no word of the user";
         return Err(Refusal::invalid("native_unwritable", what, "leave --native out").into());
     }
-    if turns.left_out > 0 {
+    let left_out = conversation.left_out;
+    let places = SessionPlaces { tools, own: app.config.data_dir.join("handoffs") };
+    let agent = plan.launcher.tool.id;
+    let target = SessionTarget { native, agent, cwd: &plan.cwd, places, importer };
+    let written = native::write_session(target, conversation, &plan.header)?;
+    if left_out > 0 {
         app.remark(&format!(
-            "{} earlier turns are left out of the written session; the document sums them up",
-            turns.left_out
+            "{left_out} earlier turns are left out of the written session; the document sums them up"
         ));
     }
-    let own = app.config.data_dir.join("handoffs");
-    let places = SessionPlaces { tools: baton_ops::op::Host::transcript_env(app.machine.as_ref()), own };
-    Ok(Some(native::write_session(native, plan.launcher.tool.id, turns, &plan.header, &plan.cwd, &places)?))
+    Ok(Some(written))
+}
+
+/// The program that brings the session into the tool's store, where there is no other way.
+fn importer(
+    plan: &Plan,
+    native: &'static Native,
+    program: Option<&Path>,
+) -> Result<Option<Importer>, Refusal> {
+    let Some(import) = &native.import else { return Ok(None) };
+    let Some(program) = program else {
+        return Err(launch::not_installed_refusal(plan.launcher, "leave --native out"));
+    };
+    Ok(Some(Importer { import, program: program.to_owned(), cwd: plan.cwd.clone() }))
 }
 
 /// The words of the command line, and the session that they name.

@@ -5,9 +5,9 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use baton_ops::transcript::ConversationExtent;
-use baton_tools::native::{NativeSession, Turn};
+use baton_tools::native::{NativeSession, Step};
 use baton_transcripts::event::{Event, EventKind};
-use baton_transcripts::{Options, TranscriptFile, by_id, header, show};
+use baton_transcripts::{Header, Options, TranscriptFile, by_id, header, show};
 
 /// Creates a file atomically, with mode 0600; fails if it exists.
 pub(super) fn new_file(path: &Path, content: &str) -> io::Result<()> {
@@ -53,38 +53,75 @@ pub(super) fn verify(
     if read.cwd.as_deref().is_some_and(|cwd| cwd != expected.cwd()) {
         return Err(format!("its folder is {}", read.cwd.unwrap_or_default()));
     }
-    let mut turns: Vec<Turn> = Vec::new();
+    let mut seen = Vec::new();
     let options = Options { redact: false, home: None, ..Options::default() };
-    let report = show(path, format, &options, &mut |event| turns.extend(turn(event)));
+    let report = show(path, format, &options, &mut |event| take(&mut seen, event));
     if !report.complaints.is_empty() {
         return Err(format!("{} of its lines were not understood", report.complaints.len()));
     }
-    if turns.len() != expected.turns.len() {
-        return Err(format!("it has {} messages, not {}", turns.len(), expected.turns.len()));
+    if seen.len() != expected.steps.len() {
+        return Err(format!("it has {} messages and calls, not {}", seen.len(), expected.steps.len()));
     }
-    match turns.iter().zip(&expected.turns).position(|(read, expected)| !same(read, expected)) {
-        Some(at) => Err(format!("message {} is another", at + 1)),
-        None => Ok(ConversationExtent {
-            agent: format.id().to_owned(),
-            id: read.id,
-            created_at_ms: read.created_at_ms,
-            cwd: read.cwd,
-            updated_at_ms: read.updated_at_ms.unwrap_or(expected.now),
-            bytes: i64::try_from(read.bytes).unwrap_or(i64::MAX),
-        }),
+    match seen.iter().zip(&expected.steps).position(|(seen, expected)| !seen.is(expected)) {
+        Some(at) => Err(format!("message or call {} is another", at + 1)),
+        None => Ok(extent(Header { updated_at_ms: read.updated_at_ms.or(Some(expected.now)), ..read })),
     }
 }
 
-fn turn(event: &Event<'_>) -> Option<Turn> {
+/// How far a session reaches, as its tool lists it.
+pub(super) fn extent(read: Header) -> ConversationExtent {
+    ConversationExtent {
+        agent: read.tool_id,
+        id: read.id,
+        created_at_ms: read.created_at_ms,
+        cwd: read.cwd,
+        updated_at_ms: read.updated_at_ms.unwrap_or_default(),
+        bytes: i64::try_from(read.bytes).unwrap_or(i64::MAX),
+    }
+}
+
+/// What was read of a step.
+enum ReadStep {
+    User(String),
+    Assistant(String),
+    Call { id: String, name: String, end: Option<(Option<bool>, Option<i64>)> },
+}
+
+fn take(seen: &mut Vec<ReadStep>, event: &Event<'_>) {
     match &event.what {
-        EventKind::User(text) => Some(Turn { user: true, text: text.to_string() }),
-        EventKind::Assistant(text) => Some(Turn { user: false, text: text.to_string() }),
-        _ => None,
+        EventKind::User(text) => seen.push(ReadStep::User(text.to_string())),
+        EventKind::Assistant(text) => seen.push(ReadStep::Assistant(text.to_string())),
+        EventKind::Call(call) => {
+            seen.push(ReadStep::Call { id: call.id.to_string(), name: call.name.to_string(), end: None });
+        }
+        EventKind::Outcome(outcome) => {
+            let ends = seen.iter_mut().rev().filter_map(|seen| match seen {
+                ReadStep::Call { id, end, .. } if *id == outcome.id => Some(end),
+                _ => None,
+            });
+            ends.take(1).for_each(|end| *end = Some((outcome.ok, outcome.exit_code)));
+        }
+        _ => {}
     }
 }
 
-fn same(read: &Turn, expected: &Turn) -> bool {
-    read.user == expected.user && read.text.trim() == expected.text.trim()
+impl ReadStep {
+    /// Whether it is what was meant; what is not known of an end is not asked for.
+    fn is(&self, expected: &Step) -> bool {
+        let agrees =
+            |read: Option<i64>, expected: Option<i64>| read.zip(expected).is_none_or(|(a, b)| a == b);
+        match (self, expected) {
+            (Self::User(read), Step::User(text)) | (Self::Assistant(read), Step::Assistant(text)) => {
+                read.trim() == text.trim()
+            }
+            (Self::Call { name, end: Some((ok, code)), .. }, Step::Call(call)) => {
+                name == call.name
+                    && agrees(ok.map(i64::from), call.ok.map(i64::from))
+                    && agrees(*code, call.exit_code)
+            }
+            _ => false,
+        }
+    }
 }
 
 #[cfg(test)]
