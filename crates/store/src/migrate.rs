@@ -54,6 +54,7 @@ pub const MIGRATIONS: Migrations = &[
     ("0035_session_host", include_str!("migrations/0035_session_host.sql")),
     ("0036_change_count", include_str!("migrations/0036_change_count.sql")),
     ("0037_copies_of_several", include_str!("migrations/0037_copies_of_several.sql")),
+    ("0038_issue_conversation", include_str!("migrations/0038_issue_conversation.sql")),
 ];
 
 /// The migration whose rows the program has to fill in.

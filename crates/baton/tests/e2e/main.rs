@@ -37,6 +37,7 @@ mod chain;
 mod changes_remote;
 mod commits;
 mod cross;
+mod cross_conversation;
 mod cross_faces;
 mod cross_kill;
 mod database;
