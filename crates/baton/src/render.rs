@@ -1,6 +1,7 @@
 //! Answers as people read them: aligned tables, relative times, short ids, no control characters.
 
 mod activity;
+mod conversation;
 mod sent;
 
 use baton_model::accounting::{Remark, RemarkKind};
@@ -73,6 +74,7 @@ pub(crate) fn page(rows: &[Vec<String>], empty: &str, total: Option<usize>, next
     table(rows) + &more
 }
 /// Who has a hand-off that was sent, why it stands where it stands, and the command that helps.
+pub(crate) use conversation::conversation;
 pub(crate) use sent::detail as sent_detail;
 /// The hand-offs that a project sent, a line each.
 pub(crate) use sent::left_anew;

@@ -12,6 +12,7 @@ const whole = JSON.parse(readFileSync(join(folder, "generated/api.github.com.jso
 const licence = readFileSync(join(folder, "LICENSE"), "utf8").trim();
 const used = [
   ["/repos/{owner}/{repo}/issues", ["get", "post"]],
+  ["/repos/{owner}/{repo}/issues/comments", ["get"]],
   ["/repos/{owner}/{repo}/issues/{issue_number}", ["get", "patch"]],
   ["/repos/{owner}/{repo}/issues/{issue_number}/comments", ["get", "post"]],
   ["/repos/{owner}/{repo}/installation", ["get"]],

@@ -3,6 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+/// The account whose token is used.
+pub(crate) const OWNER: &str = "baton-agent";
+
 /// An issue.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Issue {
@@ -34,7 +37,10 @@ pub struct Comment {
     pub id: i64,
     /// Its text.
     pub body: String,
+    /// Who wrote it.
+    pub author: String,
     pub(crate) created_at: i64,
+    pub(crate) updated_at: i64,
 }
 
 impl Issue {
@@ -123,7 +129,7 @@ impl Hub {
     /// Closes the issue at this place as a person does, with a comment.
     pub fn close(&mut self, repo: &str, at: usize, words: &str) {
         let number = self.issues(repo).get(at).map_or(0, |issue| issue.number);
-        self.comment(repo, number, words.to_owned());
+        self.comment(repo, number, words.to_owned(), OWNER);
         if let Some(issue) = self.issue(repo, number) {
             issue.open = false;
             issue.reason = Some("completed".into());
@@ -150,10 +156,31 @@ impl Hub {
         self.repos.get_mut(repo)?.iter_mut().find(|issue| issue.number == number)
     }
 
-    pub(crate) fn comment(&mut self, repo: &str, number: i64, body: String) -> Option<Comment> {
+    /// Says something under an issue as a person does; returns the comment's id.
+    pub fn add_comment(&mut self, repo: &str, number: i64, author: &str, words: &str) -> Option<i64> {
+        self.comment(repo, number, words.to_owned(), author).map(|comment| comment.id)
+    }
+
+    /// Changes a comment; without words it is deleted.
+    pub fn edit_comment(&mut self, repo: &str, number: i64, id: i64, words: Option<&str>) {
+        let Some(issue) = self.issue(repo, number) else { return };
+        issue.updated_at = now();
+        match words {
+            None => issue.comments.retain(|comment| comment.id != id),
+            Some(words) => {
+                for comment in issue.comments.iter_mut().filter(|comment| comment.id == id) {
+                    words.clone_into(&mut comment.body);
+                    comment.updated_at = now();
+                }
+            }
+        }
+    }
+
+    pub(crate) fn comment(&mut self, repo: &str, number: i64, body: String, author: &str) -> Option<Comment> {
         let id = self.next_comment;
         let issue = self.issue(repo, number)?;
-        let comment = Comment { id, body, created_at: now() };
+        let at = now();
+        let comment = Comment { id, body, author: author.to_owned(), created_at: at, updated_at: at };
         issue.comments.push(comment.clone());
         issue.updated_at = comment.created_at;
         self.next_comment += 1;

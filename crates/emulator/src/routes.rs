@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::answer::{self, Answer, ok, refused};
 use crate::http::Request;
-use crate::hub::{Hub, Issue, now, seconds, time};
+use crate::hub::{Hub, Issue, OWNER, now, seconds, time};
 
 /// The token that an app's installation gets.
 const INSTALLED: &str = "ghs_installation";
@@ -38,7 +38,8 @@ pub(crate) fn answer(request: &Request, hub: &mut Hub, token: Option<&str>, base
         (method, ["repos", owner, name, rest @ ..]) => {
             let repo = format!("{owner}/{name}");
             if let Some(number) = hub.renamed_repository(&repo) {
-                let mut away = refused(301, None);
+                // What is more than a question is asked again as it was.
+                let mut away = refused(if method == "GET" { 301 } else { 307 }, None);
                 let place = format!("{base}/repositories/{number}/{}", rest.join("/"));
                 away.headers.push(("location", place));
                 return away;
@@ -63,6 +64,7 @@ fn of_repo(method: &str, repo: &str, rest: &[&str], request: &Request, hub: &mut
         ("GET", ["installation"], _) => ok(200, answer::installation(repo, base)),
         ("POST", ["issues"], _) => create(repo, request, hub, base),
         ("GET", ["issues"], _) => list(repo, request, hub, base),
+        ("GET", ["issues", "comments"], _) => list_comments(repo, request, hub, base),
         ("GET", ["issues", _], Some(n)) => match hub.issue(repo, n) {
             Some(issue) => tagged(request, answer::issue(issue, repo, base)),
             None => refused(404, None),
@@ -76,7 +78,7 @@ fn of_repo(method: &str, repo: &str, rest: &[&str], request: &Request, hub: &mut
         },
         ("POST", ["issues", _, "comments"], Some(n)) => {
             let Some(body) = request.body["body"].as_str() else { return refused(422, None) };
-            match hub.comment(repo, n, body.to_owned()) {
+            match hub.comment(repo, n, body.to_owned(), OWNER) {
                 Some(comment) => ok(201, answer::comment(&comment, repo, n, base)),
                 None => refused(404, None),
             }
@@ -155,13 +157,31 @@ fn list(repo: &str, request: &Request, hub: &Hub, base: &str) -> Answer {
     page(request, &found, |issue| answer::issue(issue, repo, base), base)
 }
 
+/// The comments under all issues of a repository.
+fn list_comments(repo: &str, request: &Request, hub: &Hub, base: &str) -> Answer {
+    let query = |key: &str| request.query.get(key).map(String::as_str);
+    let since = query("since").and_then(seconds).unwrap_or(i64::MIN);
+    let of_issue = |issue: &'_ Issue| -> Vec<(i64, i64, Value)> {
+        let changed = issue.comments.iter().filter(|comment| comment.updated_at >= since);
+        changed.map(|one| (one.updated_at, one.id, answer::comment(one, repo, issue.number, base))).collect()
+    };
+    let mut found: Vec<(i64, i64, Value)> = hub.issues(repo).iter().flat_map(of_issue).collect();
+    found.sort_by_key(
+        |(updated_at, id, _)| if query("sort") == Some("updated") { (*updated_at, *id) } else { (*id, 0) },
+    );
+    if query("direction") == Some("desc") {
+        found.reverse();
+    }
+    page(request, &found.iter().collect::<Vec<_>>(), |(_, _, comment)| comment.clone(), base)
+}
+
 /// One page of a list, with a link to the next, and a tag.
-fn page(request: &Request, found: &[&Issue], show: impl Fn(&Issue) -> Value, base: &str) -> Answer {
+fn page<T>(request: &Request, found: &[&T], show: impl Fn(&T) -> Value, base: &str) -> Answer {
     let number =
         |key: &str, usual: usize| request.query.get(key).and_then(|t| t.parse().ok()).unwrap_or(usual);
     let size = number("per_page", 30).clamp(1, 100);
     let at = number("page", 1).max(1);
-    let rows: Vec<Value> = found.iter().skip((at - 1) * size).take(size).map(|issue| show(issue)).collect();
+    let rows: Vec<Value> = found.iter().skip((at - 1) * size).take(size).map(|one| show(one)).collect();
     let mut answer = tagged(request, Value::Array(rows));
     if found.len() > at * size {
         let mut query: Vec<String> = request

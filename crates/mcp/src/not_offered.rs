@@ -87,6 +87,7 @@ pub const NOT_OFFERED: &[(&str, &str)] = &[
     (token::List::NAME, "a person gives access: `baton token list`"),
     (token::Revoke::NAME, "a person gives access: `baton token revoke`"),
     (handoff::MarkSeen::NAME, "said by every face when the sender of one that came back reads it"),
+    (handoff::TrackerComments::NAME, "GitHub calls it, with a signature"),
     (handoff::TrackerEvent::NAME, "GitHub calls it, with a signature"),
     (project::Search::NAME, "the page searches over everything; `recall` and `task_read` are for agents"),
     (transcript::Capture::NAME, "hooks capture what an agent did"),

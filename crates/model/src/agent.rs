@@ -8,6 +8,9 @@ use crate::role::{Role, Roles, role_key};
 use crate::session::Limits;
 use crate::time::{Millis, Timestamp};
 
+/// The surface of a worker: a loop that claims tasks and runs a command for each.
+pub const WORKER: &str = "worker";
+
 /// How many tasks at once an agent takes that says nothing, in a role that says nothing.
 pub const USUAL_TASKS: i64 = 1;
 /// The most of them that may be asked for.

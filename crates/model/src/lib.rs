@@ -25,6 +25,7 @@ pub mod holder;
 pub mod id;
 pub mod instructions;
 pub mod issue;
+pub mod issue_conversation;
 pub mod lease;
 pub mod liveness;
 pub mod lossless_json;

@@ -59,6 +59,25 @@ pub fn with_work(state: Option<Value>, work: &SeededWork<'_>) -> Value {
     Value::Object(fields)
 }
 
+/// The state without this hand-off's work, which is over. What else it holds stays.
+pub fn without_work(state: Value, handoff_id: &str) -> Value {
+    let is_of_it = state.pointer("/metadata/handoff_id").and_then(Value::as_str) == Some(handoff_id);
+    let Value::Object(mut fields) = state else { return state };
+    if is_of_it {
+        let task = fields.get("metadata").and_then(|metadata| metadata.get("current_task_id")).cloned();
+        let is_next = fields.get("next_action").is_some_and(|action| action.get("task_id") == task.as_ref());
+        if is_next {
+            fields.remove("next_action");
+        }
+        if let Some(Value::Object(metadata)) = fields.get_mut("metadata") {
+            for key in ["current_task_id", "current_task_url", "handoff_from_project_id", "handoff_id"] {
+                metadata.remove(key);
+            }
+        }
+    }
+    Value::Object(fields)
+}
+
 /// A saved state that matches a request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SeedCandidate {
@@ -225,6 +244,17 @@ mod tests {
             (json!("c"), json!(1))
         );
         assert_eq!(after["next_action"]["description"], "Work on task gh-o/r-1: Add it");
+    }
+
+    #[test]
+    fn work_that_is_over_leaves_the_rest_of_a_state() {
+        let before = json!({ "last_checkpoint": "c", "metadata": { "mine": 1 } });
+        let seeded = with_work(Some(before.clone()), &SeededWork { phase: None, ..work() });
+        assert_eq!(without_work(seeded.clone(), "h1"), before);
+        assert_eq!(without_work(seeded.clone(), "h2"), seeded, "another hand-off's");
+        let mut later = seeded;
+        later["next_action"] = json!({ "description": "my own", "task_id": "t9" });
+        assert_eq!(without_work(later, "h1")["next_action"]["task_id"], "t9");
     }
 
     fn candidate(identity: &str, task: &str, action: &str, at: Millis) -> SeedCandidate {

@@ -130,6 +130,7 @@ pub static ALL: &[OperationEntry] = &[
     entry::<token::Create>(),
     entry::<token::List>(),
     entry::<token::Revoke>(),
+    entry::<handoff::TrackerComments>(),
     entry::<handoff::TrackerEvent>(),
     entry::<transcript::Capture>(),
     entry::<transcript::Continue>(),

@@ -335,6 +335,8 @@ fn waiting_work(
             location: location.filter(|location| !location.is_folder_of(env.caller)),
             from: baton.identity,
             from_project_name: None,
+            handoff_id: None,
+            baton_id: Some(baton.baton_id.clone()),
             id: baton.baton_id,
         });
     }
@@ -355,6 +357,8 @@ fn waiting_handoff(tx: &mut Tx<'_>, env: &Env<'_>, handoff: handoff::Handoff) ->
     Ok(Waiting {
         from_project_name: if is_reached { project_name::given_name(tx, &sender)? } else { None },
         from: format!("{sender}/{}", handoff.from_identity),
+        baton_id: None,
+        handoff_id: Some(handoff.handoff_id.clone()),
         id: handoff.handoff_id,
         kind: WaitingKind::Handoff,
         state: WaitingState::Handoff(handoff.state),

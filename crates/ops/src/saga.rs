@@ -12,6 +12,8 @@ use baton_model::time::Millis;
 use baton_store::{Failure, Store, Tx, handoff, handoff_step};
 use serde_json::json;
 
+use crate::handoff::retry::follow_registry;
+use crate::handoff::seeding::end_completed_state;
 use crate::handoff::steps::{self, LocalStepOutcome};
 use crate::handoff::{by_id, expiry, moved, record, register_both_projects, tracker};
 use crate::op::{Env, Host};
@@ -84,7 +86,8 @@ pub(crate) fn apply_event(
     name_result(&mut steps, handoff);
     advance(tx, env, handoff, &mut steps)?;
     handoff_step::put(tx, &handoff.handoff_id, &before, &steps)?;
-    Ok(handoff::put(tx, handoff)?)
+    handoff::put(tx, handoff)?;
+    end_completed_state(tx, env, handoff)
 }
 
 /// A report tells the result that the hand-off has now: while it waits for the tracker, the task may be reopened and closed anew.
@@ -124,6 +127,7 @@ pub(crate) fn advance(
         if step.kind == Kind::Closed && was != handoff.state {
             saga::on_event(steps, event, env.now);
             name_result(steps, handoff);
+            end_completed_state(tx, env, handoff)?;
         }
     }
 }
@@ -191,6 +195,7 @@ fn lease(
     own: &ProcessLocation,
 ) -> Result<StepStart, Failure> {
     let Some(step) = steps.get_mut(at) else { return Ok(StepStart::Finished) };
+    follow_registry(tx, handoff, step)?;
     let call = steps::call(tx, handoff, step)?;
     let before = step.clone();
     saga::lease_step(step, own, env.now);

@@ -31,6 +31,8 @@ macro_rules! tables {
             )+
             REMOVE_HANDOFF = "DELETE FROM handoff WHERE handoff_id = $1";
             REMOVE_STEP = "DELETE FROM handoff_step WHERE handoff_id = $1 AND step_no = $2";
+            REMOVE_COMMENT = "DELETE FROM issue_comment WHERE handoff_id = $1 AND comment_id = $2";
+            REMOVE_TEXT = "DELETE FROM issue_text WHERE handoff_id = $1";
         }
         pub(crate) const TABLES: &[Table] = &[
             $(Table {
@@ -119,6 +121,12 @@ tables! {
         "holder_machine", "holder_process", "is_unknown", "last_error", "result", "updated_at"]
         ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14")
         of "handoff_id IN (SELECT handoff_id FROM handoff WHERE $1 IN (from_project_id, to_project_id))" by "handoff_id, step_no";
+    ISSUE_COMMENT, PUT_ISSUE_COMMENT: "issue_comment" ["handoff_id", "comment_id", "standing", "author", "body", "bytes",
+        "created_at", "updated_at"] ("$1, $2, $3, $4, $5, $6, $7, $8")
+        of "handoff_id IN (SELECT handoff_id FROM handoff WHERE $1 IN (from_project_id, to_project_id))" by "handoff_id, comment_id";
+    ISSUE_TEXT, PUT_ISSUE_TEXT: "issue_text" ["handoff_id", "title", "labels", "labels_ever", "body_added", "body_removed",
+        "sent_body", "edited_by", "updated_at"] ("$1, $2, $3, $4, $5, $6, $7, $8, $9")
+        of "handoff_id IN (SELECT handoff_id FROM handoff WHERE $1 IN (from_project_id, to_project_id))" by "handoff_id";
     MEMORY, PUT_MEMORY: "memory" ["project_id", "memory_id", "kind", "text", "tags", "importance", "identity", "handoff_id",
         "created_at", "withdrawn_at", "withdrawn_by", "withdrawn_why"]
         ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12") of "project_id = $1" by "memory_id";
@@ -180,12 +188,14 @@ pub fn write(tx: &mut Tx<'_>, name: &str, row: &Map<String, Json>) -> Result<boo
     Ok(written == 1)
 }
 
-/// Writes a row of a hand-off or of a step in place of the one that is there, which an older export brought.
+/// Writes a row of a hand-off, of a step, or of the conversation under its issue in place of the one that is there, which an older export brought.
 pub fn replace(tx: &mut Tx<'_>, name: &str, row: &Map<String, Json>) -> Result<(), Fault> {
     let key = |column: &str| from_json(row.get(column));
     match name {
         "handoff" => tx.execute(REMOVE_HANDOFF, params![key("handoff_id")])?,
         "handoff_step" => tx.execute(REMOVE_STEP, params![key("handoff_id"), key("step_no")])?,
+        "issue_comment" => tx.execute(REMOVE_COMMENT, params![key("handoff_id"), key("comment_id")])?,
+        "issue_text" => tx.execute(REMOVE_TEXT, params![key("handoff_id")])?,
         _ => {
             return Err(Fault::other(format!(
                 "rows of `{name}` belong to one project, and are not replaced"
@@ -235,6 +245,8 @@ const JSON: &[(&str, &str)] = &[
     ("task_comment", "body"),
     ("task_line", "line"),
     ("handoff", "plan"),
+    ("issue_text", "labels"),
+    ("issue_text", "labels_ever"),
     ("memory", "tags"),
 ];
 

@@ -62,6 +62,8 @@ crate::sql! {
     OPEN_REPOS = "SELECT DISTINCT issues_repo FROM handoff WHERE issue_number IS NOT NULL AND (state IN ('offered', 'accepted')
         OR (state NOT IN ('planned', 'pending') AND updated_at >= $1)) ORDER BY issues_repo";
     WITH_ISSUE = "SELECT handoff_id FROM handoff WHERE issues_repo = $1 AND issue_number IS NOT NULL ORDER BY handoff_id";
+    ISSUES_IN_REPO = "SELECT issue_number, handoff_id, created_at FROM handoff WHERE issues_repo = $1 AND issue_number IS NOT NULL
+        ORDER BY issue_number, created_at, handoff_id";
     WITHOUT_TASK = "SELECT handoff_id FROM handoff WHERE $1 IN (from_project_id, to_project_id) AND tracker = 'local'
         AND state IN ('offered', 'accepted') AND task_id IS NOT NULL
         AND EXISTS (SELECT 1 FROM project WHERE project.project_id = handoff.to_project_id)
@@ -301,6 +303,26 @@ pub fn by_issue(tx: &mut Tx<'_>, repo: &str, number: i64) -> Result<Option<Hando
 /// Ids of the hand-offs that have an issue in a repository.
 pub fn with_issue(tx: &mut Tx<'_>, repo: &str) -> Result<Vec<String>, Fault> {
     tx.query(WITH_ISSUE, params![repo])?.into_iter().map(|row| row.reader().text()).collect()
+}
+
+/// An issue of a hand-off.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KnownIssue {
+    /// Its number.
+    pub number: i64,
+    /// The hand-off.
+    pub handoff_id: String,
+    /// When the hand-off was left, which was before its issue.
+    pub created_at: Millis,
+}
+
+/// The issues in a repository that belong to hand-offs.
+pub fn issues_in_repo(tx: &mut Tx<'_>, repo: &str) -> Result<Vec<KnownIssue>, Fault> {
+    let read = |row: Row| {
+        let mut r = row.reader();
+        Ok(KnownIssue { number: r.int()?, handoff_id: r.text()?, created_at: r.int()? })
+    };
+    tx.query(ISSUES_IN_REPO, params![repo])?.into_iter().map(read).collect()
 }
 
 /// The newest hand-off to a project whose task this is.

@@ -24,8 +24,9 @@ crate::sql! {
         FROM project_root ORDER BY machine_id, path";
     PUT_ROOT = "INSERT INTO project_root (project_id, machine_id, path, created_at, repository_id, common_dir, is_worktree)
         VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING";
-    POLLS = "SELECT repo, etag, since_at, due_at FROM tracker_poll ORDER BY repo";
-    PUT_POLL = "INSERT INTO tracker_poll (repo, etag, since_at, due_at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING";
+    POLLS = "SELECT repo, etag, since_at, due_at, comments_etag, comments_since_at FROM tracker_poll ORDER BY repo";
+    PUT_POLL = "INSERT INTO tracker_poll (repo, etag, since_at, due_at, comments_etag, comments_since_at)
+        VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING";
 }
 
 /// How the rows of a table are found.
@@ -186,8 +187,8 @@ fn walk(
                 let outside = (part.name == "request").then_some(&no_project);
                 for project in projects.iter().chain(outside) {
                     let mut rows = tx.query(part.select, params![project])?;
-                    if matches!(part.name, "handoff" | "handoff_step") {
-                        // They are found from both projects of the hand-off, by its id and the number of the step.
+                    if matches!(part.name, "handoff" | "handoff_step" | "issue_comment" | "issue_text") {
+                        // They are found from both projects of the hand-off, by its id and the number of the step or the comment.
                         let key = |row: &Row| {
                             format!("{} {:?}", part.name, row.0.iter().take(2).collect::<Vec<_>>())
                         };

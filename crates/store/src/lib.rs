@@ -21,6 +21,8 @@ pub mod export_file;
 pub mod handoff;
 pub mod handoff_step;
 pub mod hit;
+pub mod issue_comment;
+pub mod issue_text;
 mod json;
 pub mod key;
 pub mod lease;
@@ -73,6 +75,8 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("handoff", handoff::ALL),
         ("handoff_step", handoff_step::ALL),
         ("hit", hit::ALL),
+        ("issue_comment", issue_comment::ALL),
+        ("issue_text", issue_text::ALL),
         ("key", key::ALL),
         ("lease", lease::ALL),
         ("memory", memory::ALL),

@@ -55,6 +55,7 @@ pub const MIGRATIONS: Migrations = &[
     ("0036_change_count", include_str!("migrations/0036_change_count.sql")),
     ("0037_copies_of_several", include_str!("migrations/0037_copies_of_several.sql")),
     ("0038_effect_owner", include_str!("migrations/0038_effect_owner.sql")),
+    ("0039_issue_conversation", include_str!("migrations/0039_issue_conversation.sql")),
 ];
 
 /// The migration whose rows the program has to fill in.

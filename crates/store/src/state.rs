@@ -17,6 +17,8 @@ crate::sql! {
     GET = concat!("SELECT ", columns!(), " FROM session_state WHERE project_id = $1 AND identity_key = $2 AND task_key = $3");
     OF_PROJECT = concat!("SELECT ", columns!(), " FROM session_state WHERE project_id = $1 ORDER BY updated_at DESC, identity_key, task_key LIMIT $2");
     OF_HANDOFF = concat!("SELECT ", columns!(), " FROM session_state WHERE project_id = $1 AND handoff_id = $2 ORDER BY updated_at DESC LIMIT 1");
+    OF_SESSION = concat!("SELECT ", columns!(), " FROM session_state WHERE project_id = $1 AND session_id = $2 ORDER BY updated_at DESC, identity_key, task_key");
+    PLACES = "SELECT DISTINCT project_id FROM session_state WHERE session_id = $1 ORDER BY project_id";
     PUT = "INSERT INTO session_state (project_id, identity_key, task_key, session_id, version, body, updated_at, identity,
         handoff_id, claimed_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
         ON CONFLICT (project_id, identity_key, task_key) DO UPDATE SET
@@ -83,6 +85,16 @@ pub fn of_handoff(tx: &mut Tx<'_>, project_id: &str, handoff_id: &str) -> Result
     tx.query_opt(OF_HANDOFF, params![project_id, handoff_id])?.map(read).transpose()
 }
 
+/// The states that a session saved, and those that are seeded for it; the last saved first.
+pub fn of_session(tx: &mut Tx<'_>, project_id: &str, session_id: &str) -> Result<Vec<SavedState>, Fault> {
+    tx.query(OF_SESSION, params![project_id, session_id])?.into_iter().map(read).collect()
+}
+
+/// The projects that have a state of this session.
+pub fn projects_of_session(tx: &mut Tx<'_>, session_id: &str) -> Result<Vec<String>, Fault> {
+    tx.query(PLACES, params![session_id])?.into_iter().map(|row| row.reader().text()).collect()
+}
+
 /// Replaces the state saved under its key. The caller has checked the version in the same transaction.
 pub fn put(tx: &mut Tx<'_>, project_id: &str, state: &SavedState) -> Result<(), Fault> {
     tx.execute_deferred(
@@ -102,6 +114,18 @@ pub fn put(tx: &mut Tx<'_>, project_id: &str, state: &SavedState) -> Result<(), 
     )?;
     tx.note(|| CommitEvent::Saved { project_id: project_id.to_owned(), state: state.clone() });
     Ok(())
+}
+
+/// Removes a state whose work is over; its session may go on. Says whether it was still at the version that was read.
+pub fn end(tx: &mut Tx<'_>, project_id: &str, state: &SavedState) -> Result<bool, Fault> {
+    let params = params![project_id, identity_key(&state.identity), &state.task_key, state.version];
+    let is_gone = tx.execute(REMOVE, params)? == 1;
+    let left = of_session(tx, project_id, &state.session_id)?.into_iter().next();
+    tx.note(|| match left {
+        Some(state) => CommitEvent::Saved { project_id: project_id.to_owned(), state },
+        None => CommitEvent::Forgotten { session_id: state.session_id.clone() },
+    });
+    Ok(is_gone)
 }
 
 /// Removes a state that is still at the version that was read; says whether it was.

@@ -6,9 +6,11 @@ use crate::engine::{Fault, Tx};
 use crate::params;
 
 crate::sql! {
-    GET = "SELECT etag, since_at, due_at FROM tracker_poll WHERE repo = $1";
-    PUT = "INSERT INTO tracker_poll (repo, etag, since_at, due_at) VALUES ($1, $2, $3, $4) ON CONFLICT (repo) DO UPDATE SET
-        etag = excluded.etag, since_at = excluded.since_at, due_at = excluded.due_at";
+    GET = "SELECT etag, since_at, due_at, comments_etag, comments_since_at FROM tracker_poll WHERE repo = $1";
+    PUT = "INSERT INTO tracker_poll (repo, etag, since_at, due_at, comments_etag, comments_since_at)
+        VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (repo) DO UPDATE SET
+        etag = excluded.etag, since_at = excluded.since_at, due_at = excluded.due_at,
+        comments_etag = excluded.comments_etag, comments_since_at = excluded.comments_since_at";
 }
 
 /// How far a repository's issues were read.
@@ -20,6 +22,17 @@ pub struct Poll {
     pub since_at: Millis,
     /// When to look again.
     pub due_at: Millis,
+    /// How far the comments under its issues were read.
+    pub comments: CommentCursor,
+}
+
+/// How far the comments under the issues of a repository were read.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct CommentCursor {
+    /// The tag of the newest answer.
+    pub etag: Option<String>,
+    /// Comments from before this time were seen; 0 where none were asked for.
+    pub since_at: Millis,
 }
 
 /// How far this repository was read.
@@ -27,13 +40,29 @@ pub fn poll(tx: &mut Tx<'_>, repo: &str) -> Result<Option<Poll>, Fault> {
     let row = tx.query_opt(GET, params![repo])?;
     row.map(|row| {
         let mut r = row.reader();
-        Ok(Poll { etag: r.opt_text()?, since_at: r.int()?, due_at: r.int()? })
+        Ok(Poll {
+            etag: r.opt_text()?,
+            since_at: r.int()?,
+            due_at: r.int()?,
+            comments: CommentCursor { etag: r.opt_text()?, since_at: r.int()? },
+        })
     })
     .transpose()
 }
 
 /// Writes how far it was read.
 pub fn put_poll(tx: &mut Tx<'_>, repo: &str, poll: &Poll) -> Result<(), Fault> {
-    tx.execute_deferred(PUT, params![repo, poll.etag.clone(), poll.since_at, poll.due_at])?;
+    let comments = &poll.comments;
+    tx.execute_deferred(
+        PUT,
+        params![
+            repo,
+            poll.etag.clone(),
+            poll.since_at,
+            poll.due_at,
+            comments.etag.clone(),
+            comments.since_at
+        ],
+    )?;
     Ok(())
 }

@@ -21,6 +21,9 @@ pub(super) struct Args {
     /// State to save: a JSON object in a file, or - for standard input
     #[arg(long, value_name = "FILE|-")]
     state: Option<String>,
+    /// Task that the state belongs to, such as a hand-off's (`handoff-ID`); `baton resolve --task` gives it back
+    #[arg(long, value_name = "ID")]
+    task: Option<String>,
     /// Version of the state you last saw; refused if the state has changed since
     #[arg(long, value_name = "N")]
     expected_version: Option<i64>,
@@ -38,7 +41,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         session: app.session.clone(),
         identity: args.who.identity,
         state,
-        task: None,
+        task: args.task,
         summary: args.summary,
         expected_version: args.expected_version,
     };

@@ -3,6 +3,7 @@
 mod handoffs;
 pub(super) mod memory_index;
 mod pushes;
+mod tokens;
 mod tools;
 mod worktrees;
 
@@ -65,6 +66,9 @@ struct Diagnosis {
     /// References that killed pushes of changes left in remotes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     interrupted_pushes: Vec<pushes::InterruptedPush>,
+    /// Access tokens, where the caller may see them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    access_tokens: Option<tokens::Report>,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[serde(rename = "recall")]
     memory_index: Option<memory_index::Report>,
@@ -93,6 +97,8 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         let (state, why) = live::probe(redis);
         Redis { url: redis.to_string(), state: state.as_str(), why }
     });
+    let projects = ledger.as_ref().map_or(0, |ledger| ledger.projects);
+    let access_tokens = tokens::report(app, projects);
     let diagnosis = Diagnosis {
         ledger,
         not_checked,
@@ -107,6 +113,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         handoffs: handoffs::stuck(app),
         effects_held_for: effects_held_for(app),
         interrupted_pushes: pushes::interrupted(app),
+        access_tokens,
         memory_index: memory_index::report(app)?,
     };
     carry::remark_interrupted(app);
@@ -166,6 +173,7 @@ fn show(diagnosis: &Diagnosis) -> String {
     text.extend(diagnosis.worktrees.iter().map(worktrees::StrayWorktree::text));
     text.extend(diagnosis.interrupted_pushes.iter().map(pushes::InterruptedPush::text));
     text.extend(diagnosis.effects_held_for.iter().map(|other| effect_ownership::held_text(other) + "\n"));
+    text.extend(diagnosis.access_tokens.as_ref().map(tokens::Report::text));
     text.push_str(&handoffs::section(&diagnosis.handoffs));
     let tools: Vec<_> = diagnosis.tools.iter().map(tool_report::row).collect();
     text + &render::section("tools", &tools)

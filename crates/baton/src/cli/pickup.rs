@@ -214,6 +214,7 @@ fn handoff_text(received: &ReceivedHandoff) -> String {
             text.push_str(&format!("{title}:\n{}", render::quoted(body)));
         }
     }
+    text.extend(received.conversation.as_ref().map(render::conversation));
     if let Some(packet) = &received.packet {
         text.push_str(&render::packet(packet));
     }

@@ -287,6 +287,39 @@ mod tests {
     }
 
     #[test]
+    fn unread_messages_and_who_is_at_work_are_named() {
+        let mut status = status(0);
+        status.card.unread = serde_json::from_value(json!({ "identity": "Donna", "total": 2, "items": [
+            { "message_id": "m1", "kind": "Question", "from": "Ann", "subject": "half up?", "created_at": AT },
+            { "message_id": "m2", "kind": "StatusUpdate", "from": "lib/Bob", "subject": "in v2", "created_at": AT },
+        ] }))
+        .expect("messages");
+        status.card.sessions.truncate(1);
+        status.card.sessions[0].identity = "Bob".into();
+        status.card.sessions[0].surface = "codex".into();
+        status.card.sessions[0].copy = serde_json::from_value(
+            json!({ "root": "/repos/shop", "branch": "rounding", "commit": "abc1234", "is_worktree": false }),
+        )
+        .expect("a working copy");
+        let now = parse_rfc3339("2026-11-20T10:12:00Z").expect("a time");
+        let announcement = text(&status, now, (true, None));
+        for line in [
+            "- Unread messages for Donna: 2 (`baton mail inbox --bodies`).",
+            "  - Question from Ann \"half up?\", 12m ago",
+            "  - StatusUpdate from lib/Bob \"in v2\", 12m ago",
+        ] {
+            assert!(announcement.lines().any(|one| one == line), "{line}: {announcement}");
+        }
+        let at_work = announcement
+            .lines()
+            .find(|line| line.starts_with("- At work: Bob (codex, in "))
+            .expect("at work");
+        assert!(at_work.contains("branch rounding"), "{at_work}");
+        let shy = text(&status, now, (false, None));
+        assert!(!shy.contains("half up") && shy.contains("  - Question from Ann, 12m ago"), "{shy}");
+    }
+
+    #[test]
     fn the_setting_leaves_subjects_and_answers_out() {
         let mut status = status(1);
         status.card.handoffs[0].subject = Some("round half up".into());

@@ -12,7 +12,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::time::{Millis, parse_rfc3339};
-use baton_ops::handoff::{TrackerEvent, TrackerEventInput};
+use baton_ops::handoff::{TrackerComments, TrackerCommentsInput, TrackerEvent, TrackerEventInput};
 use baton_ops::op::Caller;
 use futures_util::StreamExt;
 use hmac::{Hmac, KeyInit, Mac};
@@ -25,6 +25,7 @@ use super::answer::problem_as;
 use super::body;
 use crate::clock;
 use crate::config::Config;
+use crate::relay::github_json::{Account, Comment, Label};
 use crate::relay::github_read::ClosingWords;
 use crate::relay::saga::Driver;
 use crate::store_pool::Pool;
@@ -39,6 +40,9 @@ const TURN: Duration = Duration::from_secs(2);
 const FRESH: Millis = 10 * 60 * 1_000;
 /// Signatures remembered, so that what was taken is not taken twice while it is fresh.
 const MAX_SIGNATURES: usize = 4_096;
+
+/// The events that are read.
+const EVENTS: [&str; 2] = ["issues", "issue_comment"];
 
 /// How long GitHub is asked for the words of a close. GitHub gives a webhook up after 10 seconds.
 const WORDS_TIMEOUT: Duration = Duration::from_secs(5);
@@ -100,7 +104,7 @@ impl Hook {
     async fn read(&self, headers: &HeaderMap, body: Body) -> Result<(Vec<u8>, Vec<u8>), Response> {
         let no = |refusal: Refusal| problem_as(status(&refusal), &refusal.into());
         let (mut mac, signature) = proof(self.secret.as_deref(), headers).map_err(no)?;
-        let is_kept = event(headers) == Some("issues");
+        let is_kept = event(headers).is_some_and(|event| EVENTS.contains(&event));
         let most = if is_kept { body::MAX_BODY_BYTES } else { MAX_BODY_BYTES };
         if declared(headers).is_some_and(|size| size > most) {
             return Err(body::too_large(most));
@@ -142,18 +146,24 @@ async fn receive(State(hook): State<Arc<Hook>>, request: Request) -> Response {
         Err(response) => return response,
     };
     let posted: WebhookBody = serde_json::from_slice(&body).unwrap_or_default();
-    let is_fresh = is_fresh(&posted, clock::now());
-    let Some(input) = input(event(&head.headers), posted).filter(|_| is_fresh) else {
-        return StatusCode::NO_CONTENT.into_response();
-    };
+    let done = || StatusCode::NO_CONTENT.into_response();
+    let Some(news) = news(event(&head.headers), posted, clock::now()) else { return done() };
     if hook.recent.has(&signature) {
-        return StatusCode::NO_CONTENT.into_response();
+        return done();
     }
-    let Some(input) = hook.with_words(input).await else { return StatusCode::NO_CONTENT.into_response() };
-    match hook.pool.run_typed::<TrackerEvent>(&input, Caller::default()).await {
-        Ok(_) => {
+    let answer = match news {
+        News::Issue(input) => {
+            let Some(input) = hook.with_words(*input).await else { return done() };
+            hook.pool.run_typed::<TrackerEvent>(&input, Caller::default()).await.map(drop)
+        }
+        News::Comments(input) => {
+            hook.pool.run_typed::<TrackerComments>(&input, Caller::default()).await.map(drop)
+        }
+    };
+    match answer {
+        Ok(()) => {
             hook.recent.add(signature);
-            StatusCode::NO_CONTENT.into_response()
+            done()
         }
         Err(error) => super::answer::problem(&error),
     }
@@ -211,7 +221,9 @@ fn bytes(hex: &str) -> Option<Vec<u8>> {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct WebhookBody {
+    action: Option<String>,
     issue: Issue,
+    comment: Option<Comment>,
     repository: Repository,
     sender: Option<Account>,
 }
@@ -222,7 +234,9 @@ struct Issue {
     number: Option<i64>,
     state: Option<String>,
     state_reason: Option<String>,
+    title: Option<String>,
     body: Option<String>,
+    labels: Vec<Label>,
     updated_at: Option<String>,
     closed_at: Option<String>,
     /// There where it is no issue but a pull request.
@@ -235,29 +249,62 @@ struct Repository {
     full_name: Option<String>,
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Account {
-    login: Option<String>,
+/// What an event brings.
+enum News {
+    /// How an issue stands.
+    Issue(Box<TrackerEventInput>),
+    /// What was said under it.
+    Comments(TrackerCommentsInput),
 }
 
-/// What an event says about an issue; nothing for events that say nothing of it.
-fn input(event: Option<&str>, posted: WebhookBody) -> Option<TrackerEventInput> {
-    let issue = posted.issue;
-    if event != Some("issues") || issue.pull_request.is_some() {
+/// What an event brings; nothing for events that say nothing of an issue. What was said carries its own time, so that an event that comes
+/// late, or again, overwrites nothing.
+fn news(event: Option<&str>, posted: WebhookBody, now: Millis) -> Option<News> {
+    if posted.issue.pull_request.is_some() {
         return None;
     }
+    match event {
+        Some("issues") if is_fresh(&posted, now) => input(posted).map(|input| News::Issue(Box::new(input))),
+        Some("issue_comment") => comments(posted).map(News::Comments),
+        _ => None,
+    }
+}
+
+/// How an issue stands.
+fn input(posted: WebhookBody) -> Option<TrackerEventInput> {
+    let issue = posted.issue;
+    let by = posted.sender.and_then(|sender| sender.login);
+    let is_edit = posted.action.is_some_and(|action| EDITS.contains(&action.as_str()));
     Some(TrackerEventInput {
         repo: posted.repository.full_name?,
         number: issue.number?,
         state: issue.state?,
         state_reason: issue.state_reason,
-        by: posted.sender.and_then(|sender| sender.login),
+        edited_by: by.clone().filter(|_| is_edit),
+        by,
         updated_at: issue.updated_at.as_deref().and_then(parse_rfc3339),
         closed_at: issue.closed_at.as_deref().and_then(parse_rfc3339),
         marker: issue.body.as_deref().and_then(baton_model::issue::marker_in).map(str::to_owned),
+        title: issue.title,
+        body: issue.body,
+        labels: issue.labels.into_iter().filter_map(Label::into_name).collect(),
         ..TrackerEventInput::default()
     })
+}
+
+/// The actions that change an issue's own words.
+const EDITS: [&str; 3] = ["edited", "labeled", "unlabeled"];
+
+/// What was said under an issue, changed or taken back.
+fn comments(posted: WebhookBody) -> Option<TrackerCommentsInput> {
+    let comment = posted.comment?.into_seen()?;
+    let (repo, number) = (posted.repository.full_name?, posted.issue.number?);
+    let input = TrackerCommentsInput { repo, number, ..TrackerCommentsInput::default() };
+    match posted.action.as_deref()? {
+        "created" | "edited" => Some(TrackerCommentsInput { comments: vec![comment], ..input }),
+        "deleted" => Some(TrackerCommentsInput { deleted: vec![comment.id], ..input }),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -315,9 +362,40 @@ mod tests {
         let closed = json!({ "action": "closed", "issue": { "number": 3, "state": "closed", "state_reason": "completed" },
             "repository": { "full_name": "o/r" }, "sender": { "login": "octocat" } });
         let expected = json!({ "repo": "o/r", "number": 3, "state": "closed", "state_reason": "completed", "by": "octocat", "marker": null });
-        let read = |event: &str, body: Value| input(Some(event), posted(body)).map(|input| json!(input));
+        let read = |event: &str, body: Value| match news(Some(event), posted(body), 0) {
+            Some(News::Issue(input)) => Some(json!(input)),
+            Some(News::Comments(input)) => Some(json!(input)),
+            None => None,
+        };
         assert_eq!(read("issues", closed.clone()), Some(expected));
         assert_eq!(read("ping", closed), None);
         assert_eq!(read("issues", json!({})), None);
+    }
+
+    #[test]
+    fn what_was_said_is_read_with_its_own_time_and_an_edit_with_its_author() {
+        let event_of = |action: &str| {
+            json!({ "action": action, "issue": { "number": 3, "state": "open" }, "repository": { "full_name": "o/r" },
+                "sender": { "login": "mallory" }, "comment": { "id": 7, "body": "half up?", "user": { "login": "carol" },
+                    "created_at": "1970-01-01T00:00:01Z", "updated_at": "1970-01-01T00:00:02Z" } })
+        };
+        let read = |event: &str, body: Value| news(Some(event), posted(body), i64::MAX);
+        let Some(News::Comments(created)) = read("issue_comment", event_of("created")) else {
+            panic!("a comment")
+        };
+        let expected = json!({ "id": 7, "author": "carol", "body": "half up?", "created_at": 1_000, "updated_at": 2_000 });
+        assert_eq!((json!(created.comments), created.deleted.len()), (json!([expected]), 0));
+        let Some(News::Comments(deleted)) = read("issue_comment", event_of("deleted")) else {
+            panic!("a comment")
+        };
+        assert_eq!((deleted.comments.len(), deleted.deleted), (0, vec![7]));
+        assert!(read("issue_comment", event_of("pinned")).is_none());
+        let mut of_pull = event_of("created");
+        of_pull["issue"]["pull_request"] = json!({});
+        assert!(read("issue_comment", of_pull).is_none());
+        let Some(News::Issue(edited)) = read("issues", event_of("edited")) else { panic!("an issue") };
+        assert_eq!(edited.edited_by.as_deref(), Some("mallory"));
+        let Some(News::Issue(closed)) = read("issues", event_of("closed")) else { panic!("an issue") };
+        assert_eq!(closed.edited_by, None);
     }
 }

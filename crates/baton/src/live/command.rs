@@ -1,7 +1,7 @@
 //! Redis keys, and the commands that a `LiveCommand` becomes. Plain commands only, so that Valkey and hosted ones
 //! understand them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::mpsc::SyncSender;
 
 use baton_model::session::Session;
@@ -53,6 +53,7 @@ impl Beat {
 pub(super) struct CommandQueue {
     beats: BTreeMap<String, Beat>,
     states: BTreeMap<String, (String, SavedState)>,
+    forgotten: BTreeSet<String>,
     ended: Vec<String>,
     heads: BTreeMap<String, i64>,
 }
@@ -68,7 +69,12 @@ impl CommandQueue {
         match note {
             CommitEvent::Head { project_id, seq } => _ = self.heads.insert(project_id, seq),
             CommitEvent::Saved { project_id, state } => {
+                self.forgotten.remove(&state.session_id);
                 self.states.insert(state.session_id.clone(), (project_id, state));
+            }
+            CommitEvent::Forgotten { session_id } => {
+                self.states.remove(&session_id);
+                self.forgotten.insert(session_id);
             }
             CommitEvent::Released { session_id } => {
                 self.states.remove(&session_id);
@@ -80,12 +86,13 @@ impl CommandQueue {
 
     /// Whether there is nothing to say.
     pub(super) fn is_empty(&self) -> bool {
-        self.beats.is_empty() && self.states.is_empty() && self.ended.is_empty() && self.heads.is_empty()
+        let has_states = !self.states.is_empty() || !self.forgotten.is_empty();
+        self.beats.is_empty() && !has_states && self.ended.is_empty() && self.heads.is_empty()
     }
 
     /// Sessions with a saved state or a release in the batch.
     pub(super) fn sessions(&self) -> Vec<String> {
-        self.states.keys().chain(&self.ended).cloned().collect()
+        self.states.keys().chain(&self.forgotten).chain(&self.ended).cloned().collect()
     }
 
     /// Drops the saved states of matching sessions.
@@ -104,6 +111,7 @@ impl CommandQueue {
                 save(&mut all, &session_id, &project_id, &state, expire);
             }
         }
+        all.extend(self.forgotten.iter().map(|session_id| forget(session_id)));
         for beat in self.beats.into_values().filter(|_| !is_full) {
             let key = key(&beat.session_id);
             let mut fields = command("HSET", &key);
@@ -224,6 +232,22 @@ mod tests {
                 "PUBLISH baton:wrote me shop 9",
             ]
         );
+    }
+
+    #[test]
+    fn a_state_whose_work_is_over_goes_and_its_session_stays() {
+        let over = || CommitEvent::Forgotten { session_id: "s1".into() };
+        let mut queue = CommandQueue::default();
+        queue.note(saved(1));
+        queue.note(over());
+        assert_eq!(
+            texts(&queue.commands("me", 600, false)),
+            ["HDEL baton:session:s1 state version saved task"]
+        );
+        let mut queue = CommandQueue::default();
+        queue.note(over());
+        queue.note(saved(2));
+        assert!(!queue.is_empty() && texts(&queue.commands("me", 600, false))[1].contains("version 2"));
     }
 
     #[test]

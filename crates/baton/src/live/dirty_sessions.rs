@@ -64,7 +64,9 @@ impl DirtySessions {
         for note in notes {
             match note {
                 CommitEvent::Saved { state, .. } => sessions.add(state.session_id),
-                CommitEvent::Released { session_id } => sessions.add(session_id),
+                CommitEvent::Released { session_id } | CommitEvent::Forgotten { session_id } => {
+                    sessions.add(session_id);
+                }
                 // A hint is good for the moment only.
                 CommitEvent::Head { .. } => {}
             }

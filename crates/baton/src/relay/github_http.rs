@@ -234,3 +234,43 @@ fn send_failed(error: &reqwest::Error) -> RequestError {
     };
     RequestError { why, was_sent: !error.is_connect() && !error.is_builder(), after: None }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const API: &str = "https://api.github.com";
+
+    /// Where a request goes on that is answered so.
+    fn next(status: u16, location: &str) -> Option<String> {
+        let answer = axum::http::Response::builder().status(status).header("location", location);
+        let answer = answer.body(String::new()).expect("an answer").into();
+        next_address(API, &format!("{API}/repos/o/r/issues?state=all&page=2"), &answer)
+    }
+
+    #[test]
+    fn a_moved_repository_is_followed_and_the_token_goes_to_no_other_host() {
+        for status in [301, 302, 307, 308] {
+            let there = format!("{API}/repositories/7/issues?state=all&page=2");
+            assert_eq!(
+                next(status, "/repositories/7/issues"),
+                Some(there.clone()),
+                "the question goes along"
+            );
+            assert_eq!(next(status, &format!("{API}/repositories/7/issues")), Some(there));
+            let own = format!("{API}/repositories/7/issues?page=1");
+            assert_eq!(next(status, &own), Some(own.clone()));
+            for elsewhere in [
+                "https://api.github.com.evil.example/repositories/7/issues",
+                "http://api.github.com/repositories/7/issues",
+                "https://api.github.com:8443/repositories/7/issues",
+                "//evil.example/repositories/7/issues",
+                "https://api.github.com@evil.example/",
+            ] {
+                assert_eq!(next(status, elsewhere), None, "{elsewhere}");
+            }
+        }
+        assert_eq!(next(200, "/repositories/7/issues"), None);
+        assert_eq!(next(404, "/repositories/7/issues"), None);
+    }
+}

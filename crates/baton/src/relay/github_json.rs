@@ -2,6 +2,7 @@
 
 use baton_model::issue::IssueAnswer;
 use baton_model::time::parse_rfc3339;
+use baton_ops::handoff::SeenComment;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -20,28 +21,55 @@ pub(super) struct Issue {
     pub(super) updated_at: Option<String>,
     pub(super) closed_at: Option<String>,
     pub(super) labels: Vec<Label>,
+    pub(super) comments: Option<i64>,
     /// There where it is no issue but a pull request.
     pub(super) pull_request: Option<IgnoredAny>,
 }
 
-#[derive(Deserialize)]
-pub(super) struct Account {
-    pub(super) login: Option<String>,
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Account {
+    pub(crate) login: Option<String>,
 }
 
 /// A label comes as an object, of old issues as its name alone.
 #[derive(Deserialize)]
 #[serde(untagged)]
-pub(super) enum Label {
+pub(crate) enum Label {
     Object { name: Option<String> },
     Name(String),
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Comment {
+pub(crate) struct Comment {
+    pub(super) id: Option<i64>,
     pub(super) body: Option<String>,
     pub(super) user: Option<Account>,
+    pub(super) created_at: Option<String>,
+    pub(super) updated_at: Option<String>,
+    /// The address of its issue, which ends in the number.
+    pub(super) issue_url: Option<String>,
+}
+
+impl Comment {
+    /// As it goes to the ledger; none where the answer lacks what tells it from others.
+    pub(crate) fn into_seen(self) -> Option<SeenComment> {
+        let created_at = parse_rfc3339(self.created_at.as_deref()?)?;
+        Some(SeenComment {
+            id: self.id?,
+            author: self.user.and_then(|user| user.login),
+            body: self.body.unwrap_or_default(),
+            created_at,
+            updated_at: self.updated_at.as_deref().and_then(parse_rfc3339).unwrap_or(created_at),
+        })
+    }
+
+    /// The same with the number of its issue.
+    pub(super) fn under_issue(self) -> Option<(i64, SeenComment)> {
+        let (_, number) = self.issue_url.as_deref()?.rsplit_once('/')?;
+        Some((number.parse().ok()?, self.into_seen()?))
+    }
 }
 
 /// What GitHub says of an error.
@@ -122,7 +150,7 @@ impl Issue {
 }
 
 impl Label {
-    pub(super) fn into_name(self) -> Option<String> {
+    pub(crate) fn into_name(self) -> Option<String> {
         match self {
             Self::Object { name } => name,
             Self::Name(name) => Some(name),

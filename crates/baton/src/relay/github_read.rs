@@ -1,10 +1,12 @@
 //! What is read of GitHub's issues: their present state, and what people said when they closed one.
 
 use baton_model::issue::marker_in;
+use baton_model::issue_conversation::is_own;
 use baton_model::time::{Millis, parse_rfc3339, rfc3339};
+use baton_ops::handoff::SeenComment;
 
 use super::github::{GitHub, PAGES, READ_TIMEOUT, classify_answer};
-use super::github_json::{Comment, Issue, read};
+use super::github_json::{Comment, Issue, Label, read};
 
 /// What an issue looks like from outside.
 pub(crate) struct IssueState {
@@ -24,6 +26,14 @@ pub(crate) struct IssueState {
     pub updated_at: Option<i64>,
     /// When it was closed, by GitHub's clock.
     pub closed_at: Option<i64>,
+    /// Its title.
+    pub title: Option<String>,
+    /// Its text.
+    pub body: Option<String>,
+    /// Its labels.
+    pub labels: Vec<String>,
+    /// How many comments stand under it.
+    pub comments: Option<i64>,
 }
 
 /// What a poll brought.
@@ -86,6 +96,52 @@ impl GitHub {
         PollOutcome::Read(all)
     }
 
+    /// The comments under the issues of a repository that were written or changed since then; none where they cannot be read now.
+    pub(super) async fn comments_since(
+        &self,
+        repo: &str,
+        since: Millis,
+        etag: Option<&str>,
+    ) -> Option<CommentsRead> {
+        let since = rfc3339(since);
+        let mut all = CommentsRead::default();
+        for page in 1..=PAGES {
+            let path = format!(
+                "/repos/{repo}/issues/comments?since={since}&sort=updated&direction=asc&per_page=100&page={page}"
+            );
+            let tag = etag.filter(|_| page == 1);
+            let answer = self.http.send("GET", &path, None, READ_TIMEOUT, tag).await;
+            let answer = classify_answer(answer, false).ok()?;
+            if page == 1 {
+                all.etag = answer.etag.clone().or_else(|| etag.map(str::to_owned));
+            }
+            let rows = answer.body.as_array().map(Vec::as_slice).unwrap_or_default();
+            all.comments.extend(rows.iter().map(read::<Comment>).filter_map(Comment::under_issue));
+            if answer.status == 304 || rows.len() < 100 {
+                return Some(all);
+            }
+            // The tag says nothing of the pages behind the first.
+            all.etag = None;
+        }
+        Some(all)
+    }
+
+    /// All comments under an issue; none where they cannot be read now.
+    pub(super) async fn comments_of(&self, repo: &str, number: i64) -> Option<Vec<SeenComment>> {
+        let mut all = Vec::new();
+        for page in 1..=PAGES {
+            let path = format!("/repos/{repo}/issues/{number}/comments?per_page=100&page={page}");
+            let answer = self.http.send("GET", &path, None, READ_TIMEOUT, None).await;
+            let answer = classify_answer(answer, false).ok()?;
+            let rows = answer.body.as_array()?;
+            all.extend(rows.iter().map(read::<Comment>).filter_map(Comment::into_seen));
+            if rows.len() < 100 {
+                return Some(all);
+            }
+        }
+        None
+    }
+
     /// What the person who closed an issue said under it last; none where that was nothing, or was written by Baton.
     pub(super) async fn closing_words(&self, repo: &str, number: i64, by: &str) -> ClosingWords {
         let mut last = None;
@@ -96,7 +152,7 @@ impl GitHub {
             let rows = answer.body.as_array().map(Vec::as_slice).unwrap_or_default();
             for comment in rows.iter().map(read::<Comment>) {
                 let is_theirs = comment.user.and_then(|user| user.login).is_some_and(|login| login == by);
-                last = comment.body.filter(|body| is_theirs && !body.contains(OURS)).or(last);
+                last = comment.body.filter(|body| is_theirs && !is_own(body)).or(last);
             }
             if rows.len() < 100 {
                 break;
@@ -104,6 +160,15 @@ impl GitHub {
         }
         ClosingWords::Known(last.filter(|body| !body.trim().is_empty()))
     }
+}
+
+/// Comments under the issues of a repository.
+#[derive(Default)]
+pub(super) struct CommentsRead {
+    /// Each with the number of its issue; the longest unchanged first.
+    pub(super) comments: Vec<(i64, SeenComment)>,
+    /// The tag to show next time.
+    pub(super) etag: Option<String>,
 }
 
 /// What the person who closed an issue said under it.
@@ -118,9 +183,6 @@ pub(crate) enum ClosingWords {
 /// How long a close waits for the words of the person who closed, while GitHub does not give the comments.
 pub(crate) const WAIT_FOR_WORDS: Millis = 10 * 60 * 1_000;
 
-/// How the hidden marks of Baton's own comments begin.
-const OURS: &str = "<!-- baton:";
-
 fn issue_state(issue: Issue) -> Option<IssueState> {
     Some(IssueState {
         state: issue.state?,
@@ -131,5 +193,9 @@ fn issue_state(issue: Issue) -> Option<IssueState> {
         url: issue.html_url,
         updated_at: issue.updated_at.as_deref().and_then(parse_rfc3339),
         closed_at: issue.closed_at.as_deref().and_then(parse_rfc3339),
+        title: issue.title,
+        body: issue.body,
+        labels: issue.labels.into_iter().filter_map(Label::into_name).collect(),
+        comments: issue.comments,
     })
 }

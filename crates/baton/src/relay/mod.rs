@@ -2,10 +2,11 @@
 //! is taken under a lease, the call is made outside a transaction, and a second transaction writes the outcome. It polls by itself.
 //! Of several servers on a ledger one relays.
 
+mod comment_poll;
 mod github;
 mod github_auth;
 mod github_http;
-mod github_json;
+pub(crate) mod github_json;
 pub(crate) mod github_read;
 pub(crate) mod memory_index;
 pub(crate) mod saga;

@@ -4,7 +4,8 @@ use baton_model::handoff::{State, View};
 use baton_model::store_place::OutsideCalls;
 use baton_model::time::Millis;
 use baton_ops::handoff::{TrackerEvent, TrackerEventInput, awaits_closing_words, note_repository};
-use baton_ops::op::{Cx, Env};
+use baton_ops::op::{Cx, Env, Operation};
+use baton_store::handoff::KnownIssue;
 use baton_store::{Failure, Store, tracker};
 use tokio::runtime::Handle;
 
@@ -74,16 +75,20 @@ impl Driver {
             store.write_shared(|tx| Ok(tracker::put_poll(tx, repo, &later)?))?;
             return Ok(0);
         };
-        let applied = self.apply_polled(store, runtime, (github, repo), &polled.issues)?;
+        let issues = store.read(|tx| Ok(baton_store::handoff::issues_in_repo(tx, repo)?))?;
+        // Before the issues: one of them may say that the repository has another name by now.
+        let heard = self.poll_comments(store, runtime, (github, repo), (&issues, &known.comments))?;
+        let gone = self.find_deleted(store, runtime, (github, repo), (&issues, &polled.issues))?;
+        let applied = self.apply_polled(store, runtime, (github, repo), (&issues, &polled.issues))?;
         let newest =
             polled.issues.iter().filter_map(|seen| seen.updated_at).max().unwrap_or(since).max(since);
         // What waits for its comments is listed again.
         let newest = applied.oldest_unread.map_or(newest, |unread| newest.min(unread));
         // The ETag is valid for the list since `since` only.
         let etag = polled.etag.filter(|_| newest == since && applied.oldest_unread.is_none());
-        let next = tracker::Poll { etag, since_at: newest, due_at: now + pause };
+        let next = tracker::Poll { etag, since_at: newest, due_at: now + pause, comments: heard.cursor };
         store.write_shared(|tx| Ok(tracker::put_poll(tx, repo, &next)?))?;
-        Ok(applied.news)
+        Ok(applied.news + heard.news + gone)
     }
 
     /// Brings what a poll has seen into the ledger. A close whose words GitHub does not give yet waits for the next poll.
@@ -92,10 +97,13 @@ impl Driver {
         store: &mut Store,
         runtime: &Handle,
         (github, repo): (&GitHub, &str),
-        issues: &[IssueState],
+        (known, issues): (&[KnownIssue], &[IssueState]),
     ) -> Result<AppliedIssues, Failure> {
         let mut applied = AppliedIssues::default();
-        for seen in issues.iter().filter(|seen| seen.state == "closed" || seen.marker.is_some()) {
+        let is_known = |seen: &IssueState| known.iter().any(|one| one.number == seen.number);
+        let is_of_use =
+            |seen: &&IssueState| seen.state == "closed" || seen.marker.is_some() || is_known(seen);
+        for seen in issues.iter().filter(is_of_use) {
             let ClosingWords::Known(words) = self.closing_words(store, runtime, (github, repo), seen)? else {
                 tracing::warn!(
                     repo,
@@ -116,23 +124,36 @@ impl Driver {
                 updated_at: seen.updated_at,
                 closed_at: seen.closed_at,
                 words,
+                title: seen.title.clone(),
+                body: seen.body.clone(),
+                labels: seen.labels.clone(),
+                edited_by: None,
             };
-            let answer = self.with(store, |store, env| {
-                let env = Env {
-                    now: env.now,
-                    random: env.random,
-                    caller: env.caller,
-                    limits: env.limits,
-                    host: env.host,
-                };
-                baton_ops::all::call_typed::<TrackerEvent>(&input, &mut Cx { store, env })
-            })?;
+            let answer = self.call::<TrackerEvent>(store, &input)?;
             applied.news += usize::from(answer.changed);
             if answer.is_held_back {
                 applied.look_again(seen);
             }
         }
         Ok(applied)
+    }
+
+    /// Runs an operation in this server's own name.
+    pub(super) fn call<O: Operation>(
+        &self,
+        store: &mut Store,
+        input: &O::Input,
+    ) -> Result<O::Output, Failure> {
+        self.with(store, |store, env| {
+            let env = Env {
+                now: env.now,
+                random: env.random,
+                caller: env.caller,
+                limits: env.limits,
+                host: env.host,
+            };
+            baton_ops::all::call_typed::<O>(input, &mut Cx { store, env })
+        })
     }
 
     /// Notes in the hand-offs of a repository whether it is there, where the answer to a poll says so.

@@ -13,6 +13,7 @@ pub(crate) mod tail;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use baton_model::agent::WORKER;
 use baton_model::id::visible;
 use baton_model::time::{Millis, Timestamp};
 use baton_ops::message::{Delivered, DeliveredInput};
@@ -84,7 +85,7 @@ fn caller(plan: &Plan, app: &mut App) -> Caller {
     caller.identity = Some(plan.name.clone());
     caller.location.process = process::own_fingerprint();
     caller.session = None;
-    caller.surface = plan.launcher.map_or("worker", |launcher| launcher.tool.surface).to_owned();
+    caller.surface = plan.launcher.map_or(WORKER, |launcher| launcher.tool.surface).to_owned();
     caller
 }
 

@@ -39,6 +39,20 @@ fn ok(server: &Server, method: &str, path: &str, body: &Value) -> Value {
 }
 
 #[test]
+fn a_wrap_by_its_session_needs_no_project() {
+    let (stage, server) = served();
+    let lola = caller("Lola", "shop");
+    let as_lola = [("baton-caller", lola.as_str())];
+    let started = ask(&server, "POST", "/api/v1/projects/shop/sessions", &Value::Null, &as_lola);
+    let session = text(&started.json(), "session_id");
+    let wrap = json!({ "summary": "done for today", "identity": "Lola" });
+    let wrapped = ask(&server, "POST", &format!("/api/v1/sessions/{session}/wrap"), &wrap, &[]);
+    assert!(matches!(wrapped.status, 200 | 201), "{wrapped:#?}");
+    assert_eq!(wrapped.json()["project_id"], "shop", "{wrapped:#?}");
+    stage.assert_sound();
+}
+
+#[test]
 fn the_paths_do_what_the_commands_do() {
     let (stage, server) = served();
     let lola = caller("Lola", "shop");
@@ -54,6 +68,8 @@ fn the_paths_do_what_the_commands_do() {
         &as_lola,
     );
     assert_eq!(saved.status, 200, "{saved:#?}");
+    let shown = ok(&server, "GET", &format!("/api/v1/sessions/{session}"), &Value::Null);
+    assert_eq!(shown["session_state"], json!({ "version": 1, "state": {} }), "{shown:#}");
     let task =
         ok(&server, "POST", "/api/v1/projects/shop/tasks", &json!({ "title": "Refund", "identity": "Lola" }));
     let id = text(&task, "id");

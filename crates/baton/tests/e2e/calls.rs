@@ -39,7 +39,7 @@ fn a_bad_packet_is_refused_and_the_session_goes_on() {
         ("{\"summary\":\"x\",\"git\":{\"dirty\":\"maybe\"}}", "packet_invalid", "git.dirty"),
         ("{\"summary\":\"a\\u0000b\"}", "packet_invalid", "NUL"),
         ("{\"summary\":\"x\",\"own\":{\"a\\u0000\":1}}", "packet_invalid", "NUL"),
-        (deep.as_str(), "packet_invalid", ""),
+        (deep.as_str(), "packet_invalid", "nested in more than 127 levels"),
         (large.as_str(), "packet_too_large", "262144"),
     ] {
         let answer = lola.feed(packet.as_bytes(), &["wrap", "--packet", "-", "--json"]);

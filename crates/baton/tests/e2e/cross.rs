@@ -27,12 +27,12 @@ pub(crate) fn with_github<'a>(terminal: &Terminal<'a>, hub: &Emulator) -> Termin
         .with("BATON_GITHUB_POLL", "1s")
 }
 
-struct Two<'a> {
-    ann: Terminal<'a>,
-    bob: Terminal<'a>,
+pub(crate) struct Two<'a> {
+    pub(crate) ann: Terminal<'a>,
+    pub(crate) bob: Terminal<'a>,
 }
 
-fn two<'a>(stage: &'a Stage, hub: Option<&Emulator>) -> Two<'a> {
+pub(crate) fn two<'a>(stage: &'a Stage, hub: Option<&Emulator>) -> Two<'a> {
     beside(stage);
     let (ann, bob) = (stage.terminal("Ann"), stage.terminal("Bob").within(stage.root().join("lib")));
     match hub {
@@ -53,7 +53,7 @@ const HAND: [&str; 9] = [
     "--json",
 ];
 
-fn hand(who: &Terminal<'_>, more: &[&str]) -> Value {
+pub(crate) fn hand(who: &Terminal<'_>, more: &[&str]) -> Value {
     who.json(&[&HAND[..8], more].concat())
 }
 
@@ -239,6 +239,18 @@ fn what_cannot_be_done_is_said_with_its_exit_code() {
     let gone = ann.run(&[&HAND[..], &["--repo", "o/none"]].concat());
     assert_eq!((gone.code, gone.json()["state"].clone()), (1, json!("failed")), "{gone:#?}");
     assert!(text(&gone.json(), "last_error").contains("404"), "{gone:#?}");
+    let words = ann.run(&[&HAND[..8], &["--repo", "o/none"]].concat());
+    assert!(
+        words.out.contains("  made: nothing; not made: task, note, seeded session, offer\n"),
+        "{words:#?}"
+    );
+    hub.script(Some(Box::new(
+        |request| if request.method == "POST" { Fault::Refuse(422, None) } else { Fault::None },
+    )));
+    let refused = ann.run(&[&HAND[..], &["--repo", "o/lib"]].concat()).json();
+    let shown = ann.text(&["handoff", "show", &text(&refused, "handoff_id")]);
+    assert!(shown.contains("Validation Failed (title: missing_field)"), "{shown}");
+    ann.json(&["handoff", "cancel", &text(&refused, "handoff_id")]);
     hub.script(Some(Box::new(|_| Fault::Refuse(503, None))));
     let later = ann.run(&[&HAND[..], &["--repo", "o/lib"]].concat());
     assert_eq!((later.code, later.json()["state"].clone()), (5, json!("pending")), "{later:#?}");
@@ -265,7 +277,7 @@ fn any_later_command_goes_on_with_what_is_due() {
     assert_eq!(hub.hub().issues("o/lib").len(), 1);
 }
 
-fn wait(mut until: impl FnMut() -> bool) {
+pub(crate) fn wait(mut until: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !until() {
         assert!(begun.elapsed() < Duration::from_secs(40), "it did not happen");

@@ -337,6 +337,13 @@ fn a_token_of_one_project_is_told_what_it_may_do_and_its_own_machine_is_checked(
     let ben = ben.with("BATON_SERVER", format!("http://{}", server.address));
     let refusal = ben.refused(1, "scope_missing", &["init"]);
     assert!(text(&refusal, "hint").contains("`export BATON_PROJECT=shop`"), "{refusal}");
+    let elsewhere = stage.repo("elsewhere");
+    let refusal = ben.within(&elsewhere).refused(3, "project_unresolved", &["status"]);
+    for words in ["shop", "`export BATON_PROJECT=shop`", ".baton.toml"] {
+        assert!(text(&refusal, "hint").contains(words), "{words}: {refusal}");
+    }
+    let refusal = ben.with("BATON_TOKEN", "").refused(1, "token_invalid", &["status", "--project", "shop"]);
+    assert!(text(&refusal, "hint").contains("BATON_TOKEN"), "{refusal}");
     let doctor = ben.run(&["doctor"]).done();
     assert!(
         doctor.out.contains(": not checked (") && doctor.out.contains("on this machine were checked"),

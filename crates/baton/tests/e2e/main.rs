@@ -40,6 +40,7 @@ mod commits;
 mod copied_stores;
 mod continue_places;
 mod cross;
+mod cross_conversation;
 mod cross_faces;
 mod cross_kill;
 mod database;

@@ -142,6 +142,20 @@ fn without_a_transcript_what_the_agent_saved_is_left_and_nothing_is_made_of_noth
 }
 
 #[test]
+fn an_agent_that_noted_something_and_failed_is_not_said_to_have_kept_nothing() {
+    let stage = Stage::ready();
+    let donna = agent(&stage, "my-agent", "", "\"$BATON\" note 'mind the cents' --json > /dev/null; exit 3");
+    let answer = donna.run(&["run", "--", "my-agent"]);
+    assert_eq!(answer.code, 3, "{answer:#?}");
+    let words = format!("{}{}", answer.out, answer.err);
+    for wrong in ["saved nothing", "nothing to keep"] {
+        assert!(!words.contains(wrong), "{words}");
+    }
+    let picked = stage.terminal("Lola").json(&["pickup"]);
+    assert!(picked.to_string().contains("mind the cents"), "{picked:#}");
+}
+
+#[test]
 fn without_a_wrap_a_checkpoint_stays() {
     let stage = Stage::ready();
     let donna = agent(&stage, "claude", "Round the prices", "true");

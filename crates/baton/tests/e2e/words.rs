@@ -366,3 +366,56 @@ fn cross_story(text: &str, stage: &Stage) -> String {
     }
     output
 }
+
+#[test]
+fn what_is_not_there_as_people_read_it() {
+    let stage = Stage::ready();
+    let lib = stage.repo("lib");
+    stage.terminal("Setup").within(&lib).json(&["init"]);
+    let (ann, bob) = (stage.terminal("Ann"), stage.terminal("Bob").within(&lib));
+    let mut text = String::new();
+    for title in ["one", "two"] {
+        let task = ann.json(&["task", "create", title]);
+        ann.json(&["task", "close", task["id"].as_str().expect("an id"), "--reason", "done"]);
+    }
+    let made = ann.json(&[
+        "handoff",
+        "create",
+        "--to",
+        "lib",
+        "--subject",
+        "Add rounding",
+        "--description",
+        "Half up",
+        "--local",
+    ]);
+    let id = made["handoff_id"].as_str().expect("an id").to_owned();
+    for (who, args) in [
+        (&ann, &["task", "list"][..]),
+        (&ann, &["task", "list", "--status", "all"]),
+        (&ann, &["log", "-n", "2"]),
+        (&ann, &["handoff", "list", "--all"]),
+        (&ann, &["memory", "search", "zzz"]),
+        (&ann, &["mail", "search", "zzz"]),
+        (&ann, &["signal", "list"]),
+        (&ann, &["start"]),
+        (&bob, &["pickup"]),
+    ] {
+        text.push_str(&told(who, &stage, args));
+    }
+    let _ =
+        writeln!(text, "$ baton handoff show ID\n{}", steady(&bob.text(&["handoff", "show", &id]), &stage));
+    assert_snapshot!(text);
+    let shy = bob.with("BATON_SUBJECTS", "false").json(&["start"]);
+    assert!(!shy["handoffs"].to_string().contains("Add rounding"), "{shy:#}");
+    assert!(bob.json(&["status"])["handoffs"].to_string().contains("Add rounding"));
+    let first = ann.run(&["token", "create", "--name", "all"]).done();
+    assert!(first.err.contains("this is the first token: from now on every request"), "{first:#?}");
+    let second = ann.run(&["token", "create", "--only", "shop", "--name", "shop"]).done();
+    assert!(!second.err.contains("first token"), "{second:#?}");
+    let doctor = ann.text(&["doctor"]);
+    assert!(
+        doctor.contains("access tokens that reach every project: all; `baton token create --only PROJECT`"),
+        "{doctor}"
+    );
+}

@@ -7,6 +7,7 @@ mod answers;
 mod circles;
 mod exempt;
 mod hygiene;
+mod keys;
 mod layers;
 mod links;
 mod names;
@@ -54,6 +55,11 @@ fn bindings_are_nouns_of_the_trade() {
 #[test]
 fn no_identifier_is_a_verb_of_a_story() {
     over_sources(names::identifiers);
+}
+
+#[test]
+fn one_thing_has_one_key_in_every_answer() {
+    over_sources(keys::one_key);
 }
 
 #[test]

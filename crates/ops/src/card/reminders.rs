@@ -1,6 +1,7 @@
 //! What a card reminds of.
 
 use baton_model::accounting::{self, Outcomes, OverdueAck, Remark, ReminderFacts, SilentSession, WINDOW};
+use baton_model::agent::WORKER;
 use baton_model::message::Message;
 use baton_model::project::Project;
 use baton_model::session::Session;
@@ -33,6 +34,9 @@ pub(crate) fn reminders(
     project: &Project,
     open: &[Session],
 ) -> Result<Vec<Remark>, Failure> {
+    // A worker wraps nothing: what it could not do it gives back.
+    let open: Vec<Session> = open.iter().filter(|one| one.surface != WORKER).cloned().collect();
+    let open = open.as_slice();
     let since = env.now - WINDOW;
     let released = session::outcomes(tx, &project.project_id, since)?;
     // As its row shows it: one whose process has ended is silent at once.

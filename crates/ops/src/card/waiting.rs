@@ -10,8 +10,14 @@ use crate::transcript::Stopped;
 /// What waits to be picked up: a baton of the project, or a hand-off from another one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Waiting {
-    /// Its id.
+    /// Its id, whichever of the two it is.
     pub id: String,
+    /// The id of a baton.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub baton_id: Option<String>,
+    /// The id of a hand-off.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handoff_id: Option<String>,
     /// Which of the two it is.
     pub kind: WaitingKind,
     /// Where it stands.

@@ -42,6 +42,18 @@ pub enum Action {
     Cancel,
 }
 
+impl Action {
+    /// What a session is said to have done last.
+    pub const fn verb(self) -> &'static str {
+        match self {
+            Self::Accept => "handoff_accept",
+            Self::Decline => "handoff_decline",
+            Self::Complete => "handoff_complete",
+            Self::Cancel => "handoff_cancel",
+        }
+    }
+}
+
 /// Input of `handoff_advance`.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -117,7 +129,7 @@ impl Operation for Advance {
             let mut before = by_id(tx, &env.caller.grant, &known.handoff_id)?;
             end_if_closed(tx, env, &mut before)?;
             for project_id in [&known.from_project_id, &known.to_project_id] {
-                match resolve::admit_and_beat(tx, env, project_id, &identity, Self::NAME) {
+                match resolve::admit_and_beat(tx, env, project_id, &identity, input.action.verb()) {
                     // Another has ended its session; what it did until then is kept.
                     Err(Failure::Refused(no)) if no.code == RELEASED => {
                         return late(tx, env, (&input, &before, &identity), (no, here.as_deref()));

@@ -75,6 +75,9 @@ pub(crate) struct HandoffDetails {
     /// The hand-off that was left anew in its place.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replaced_by: Option<String>,
+    /// Its sender has named the repository of its issue: a change of the registry does not move it.
+    #[serde(default, rename = "repository_named", skip_serializing_if = "std::ops::Not::not")]
+    pub is_repository_named: bool,
     /// The repository of its issue is not to be found: polls are answered so.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub repository_missing: bool,

@@ -3,7 +3,7 @@
 use baton_model::handoff::{Handoff, State};
 use baton_model::id::identity_key;
 use baton_model::remote::Remote;
-use baton_model::tracker::parse_issues_repo;
+use baton_model::tracker::{is_same_repo, parse_issues_repo};
 use baton_store::{Failure, Tx, handoff, project};
 
 use super::details::HandoffDetails;
@@ -77,8 +77,9 @@ pub(super) fn follow(
         }
     }
     let target = project::get(tx, &known.to_project_id)?;
-    let registered =
-        target.filter(|target| target.issues_github_repo.as_deref() == Some(name.before.as_str()));
+    let registered = target.filter(|target| {
+        target.issues_github_repo.as_deref().is_some_and(|own| is_same_repo(own, &name.before))
+    });
     let is_registered = registered.is_some();
     if let Some(mut target) = registered {
         target.issues_github_repo = Some(name.now.clone());

@@ -3,8 +3,8 @@
 use baton_model::access::Scope;
 use baton_model::handoff::{Event, Handoff, State};
 use baton_model::refusal::{Kind, Refusal};
-use baton_model::saga::{self, NOT_YET, Step, StepStage};
-use baton_model::tracker::{Warning, WarningKind, parse_issues_repo};
+use baton_model::saga::{self, Kind as StepKind, NOT_YET, Step, StepStage, is_forward};
+use baton_model::tracker::{Warning, WarningKind, is_same_repo, parse_issues_repo};
 use baton_store::{Failure, Tx, handoff, handoff_step, project, tracker};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -60,6 +60,10 @@ impl Operation for Retry {
             let to = repo.clone().map_or_else(|| registered_since(tx, &after), |repo| Ok(Some(repo)))?;
             if let Some(repo) = to {
                 redirect(&mut after, repo)?;
+            }
+            if repo.is_some() {
+                let details = HandoffDetails { is_repository_named: true, ..HandoffDetails::of(&after) };
+                after.plan = details.to_text();
             }
             if after.state == State::Failed {
                 refuse_merged(tx, &after.to_project_id)?;
@@ -135,13 +139,30 @@ fn without_access(env: &Env<'_>, handoff: &Handoff, steps: &[Step]) -> Option<Wa
 /// The repository to which the receiver's registration was changed after the hand-off was written down and before its issue
 /// was made.
 fn registered_since(tx: &mut Tx<'_>, known: &Handoff) -> Result<Option<String>, Failure> {
-    if known.tracker != "github" || known.issue_number.is_some() {
+    if known.tracker != "github"
+        || known.issue_number.is_some()
+        || HandoffDetails::of(known).is_repository_named
+    {
         return Ok(None);
     }
     let target = project::get(tx, &known.to_project_id)?;
     let target = target.filter(|target| target.updated_at > known.created_at);
     let repo = target.and_then(|target| target.issues_github_repo);
-    Ok(repo.filter(|repo| known.issues_repo.as_ref() != Some(repo)))
+    let is_same = |repo: &String| known.issues_repo.as_ref().is_some_and(|own| is_same_repo(own, repo));
+    Ok(repo.filter(|repo| !is_same(repo)))
+}
+
+/// Before an issue is made: it goes to where the receiver's issues are registered by now. One that an earlier try may have made is looked
+/// for where that was.
+pub(crate) fn follow_registry(tx: &mut Tx<'_>, known: &mut Handoff, step: &Step) -> Result<(), Failure> {
+    if step.kind == StepKind::Task
+        && !step.is_unknown
+        && is_forward(known.state)
+        && let Some(repo) = registered_since(tx, known)?
+    {
+        known.issues_repo = Some(repo);
+    }
+    Ok(())
 }
 
 /// Sends the issue to another repository. One that is made stays where it is.

@@ -1,11 +1,12 @@
 //! The session that a hand-off seeds, and how it is taken back.
 
-use baton_model::handoff::Handoff;
+use baton_model::handoff::{Handoff, State};
 use baton_model::message::Message;
+use baton_model::saga::Kind;
 use baton_model::saga::Step;
-use baton_model::seed::{SeededWork, with_work};
+use baton_model::seed::{SeededWork, with_work, without_work};
 use baton_store::state::SavedState;
-use baton_store::{Failure, Tx, message, session, state};
+use baton_store::{Failure, Tx, handoff_step, message, session, state};
 use serde_json::{Value, json};
 
 use super::details::HandoffDetails;
@@ -113,4 +114,28 @@ pub(super) fn unseed(
         state::remove(tx, &handoff.to_project_id, &known)?;
     }
     Ok(LocalStepOutcome::Done(None))
+}
+
+/// Ends the state of a hand-off that is completed: nobody goes on with it. A state that was there before the hand-off loses the work
+/// alone. What was saved in it stands in the ledger.
+pub(crate) fn end_completed_state(tx: &mut Tx<'_>, env: &Env<'_>, handoff: &Handoff) -> Result<(), Failure> {
+    if handoff.state != State::Completed {
+        return Ok(());
+    }
+    let project_id = handoff.to_project_id.as_str();
+    let Some(known) = state::of_handoff(tx, project_id, &handoff.handoff_id)? else { return Ok(()) };
+    let steps = handoff_step::of(tx, &handoff.handoff_id)?;
+    let seeded = steps.iter().rev().find(|step| step.kind == Kind::Session);
+    let seeded: Value =
+        seeded.and_then(|step| serde_json::from_str(step.result.as_deref()?).ok()).unwrap_or_default();
+    let is_older = seeded.get("before").is_some_and(|before| !before.is_null());
+    if !is_older {
+        state::end(tx, project_id, &known)?;
+        return Ok(());
+    }
+    let body = serde_json::from_str(&known.body).unwrap_or_default();
+    let body = without_work(body, &handoff.handoff_id).to_string();
+    let version = tx.next_number(project_id, known.version)?;
+    let back = SavedState { version, body, updated_at: env.now, handoff_id: None, ..known };
+    Ok(state::put(tx, project_id, &back)?)
 }

@@ -11,6 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::conversation::{self, IssueConversation, Shown};
 use super::details::HandoffDetails;
 use super::linked_documents::{LinkedDocumentSummary, summaries};
 use super::{Row, by_id, claimant, isolation, unknown_refusal};
@@ -39,6 +40,9 @@ pub struct ShowInput {
     /// Say what the one who looks can do with a hand-off.
     #[serde(default)]
     pub actions: bool,
+    /// All that people said under its issue, and not the newest alone.
+    #[serde(default)]
+    pub full: bool,
 }
 
 /// Answer of `handoff_show`: the hand-off with its packet as text.
@@ -62,6 +66,9 @@ pub struct ShowOutput {
     pub documents: Vec<LinkedDocumentSummary>,
     /// The note that came with it.
     pub note: Option<crate::memory::View>,
+    /// What people said and changed under its issue.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conversation: Option<IssueConversation>,
     /// Why no agent can take an offer yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub receiver_missing: Option<String>,
@@ -81,6 +88,9 @@ pub enum HandoffOrBaton {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BatonRow {
     /// Its id.
+    #[serde(default)]
+    pub baton_id: String,
+    /// The same, for who asked for a hand-off.
     pub handoff_id: String,
     /// That it is a baton.
     pub kind: WaitingKind,
@@ -154,6 +164,9 @@ impl Operation for Show {
                     handoff::State::Offered => nobody_there(tx, &handoff)?,
                     _ => None,
                 };
+                let see_all = format!("baton handoff show {} --full", handoff.handoff_id);
+                let shown = Shown { project: here.as_deref(), full: input.full, see_all: &see_all };
+                let conversation = conversation::of(tx, &handoff, shown)?;
                 let handoff = HandoffOrBaton::Handoff(Box::new(row));
                 Ok(ShowOutput {
                     project_id,
@@ -163,6 +176,7 @@ impl Operation for Show {
                     links,
                     documents,
                     note,
+                    conversation,
                     receiver_missing,
                 })
             }
@@ -210,13 +224,15 @@ fn find_baton(
         links: Map::new(),
         documents: Vec::new(),
         note: None,
+        conversation: None,
         receiver_missing: None,
     }))
 }
 
 fn baton_row(found: Baton, state: State, holder: Option<Session>) -> BatonRow {
     BatonRow {
-        handoff_id: found.baton_id,
+        handoff_id: found.baton_id.clone(),
+        baton_id: found.baton_id,
         kind: WaitingKind::Baton,
         state,
         spent: None,

@@ -16,6 +16,7 @@ use serde_json::json;
 
 use super::details::{HandoffDetails, SeenIssue};
 use super::edit::IssueChange;
+use super::issue_text::{self, TextNews};
 use super::steps::{close_row, rewrite_note, task_of};
 use super::{Row, acceptor, closing_words, edit, isolation, late_words, moved, record};
 use crate::ledger::Author;
@@ -51,6 +52,7 @@ pub(crate) fn record_success(
             handoff.plan = details.to_text();
             if kind == Kind::Publish {
                 handoff.tracker = "github".into();
+                issue_text::note_published(tx, handoff)?;
                 return published(tx, env, handoff);
             }
             let repo = handoff.issues_repo.clone().unwrap_or_default();
@@ -184,6 +186,18 @@ pub struct TrackerEventInput {
     /// What the person who closed it said under it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub words: Option<String>,
+    /// Its title now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// Its text now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub body: Option<String>,
+    /// Its labels now.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub labels: Vec<String>,
+    /// Who has just changed its title, text or labels.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub edited_by: Option<String>,
 }
 
 /// Answer of `tracker_event`.
@@ -234,11 +248,17 @@ impl Operation for TrackerEvent {
                     handoff::put(tx, &known)?;
                     rewrite_note(tx, env, &known)?;
                 }
+                let text_news = issue_text::note(tx, &known, &input)?;
+                if text_news == TextNews::Changed {
+                    handoff::put(tx, &known)?;
+                }
                 let is_open = input.state == "open";
-                let is_held_back = edit::is_held_back(tx, &known, is_open)?
+                let is_held_back = text_news == TextNews::HeldBack
+                    || edit::is_held_back(tx, &known, is_open)?
                     || closing_words::is_held_back(tx, &known, is_open)?;
                 let row = Row::of(&known, &[]);
-                let handoff = follow(tx, env, known, &input, by)?.or(is_moved.then_some(row));
+                let handoff = follow(tx, env, known, &input, by)?
+                    .or((is_moved || text_news == TextNews::Changed).then_some(row));
                 Ok(Some(TrackerEventOutput { changed: handoff.is_some(), handoff, is_held_back }))
             })
             .map(|after| after.unwrap_or(nothing))

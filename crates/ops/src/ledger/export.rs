@@ -1,5 +1,7 @@
 //! `ledger_export`: what stands beside the ledger, so that an export is a whole store.
 
+use std::collections::BTreeSet;
+
 use baton_model::access::Grant;
 use baton_model::handoff::State;
 use baton_model::project::redacted_address;
@@ -66,24 +68,9 @@ impl OtherEnd<'_> {
     /// Removes from a hand-off the people of the other end, where an isolated project is one of the two or the caller's token does not
     /// reach the receiver; of such a receiver also the tracker, as long as there is no issue.
     fn hide(&self, row: &mut Map<String, Value>) {
-        let word = |column: &str| row.get(column).and_then(Value::as_str).unwrap_or_default();
-        let (from, to, state) =
-            (word("from_project_id"), word("to_project_id"), State::from_word(word("state")));
+        let Some(hidden) = self.hidden_fields(row) else { return };
+        let to = row.get("to_project_id").and_then(Value::as_str).unwrap_or_default();
         let is_reached = self.grant.reaches(to);
-        let is_separated =
-            from != to && [from, to].iter().any(|end| self.isolated.iter().any(|one| one == end));
-        if is_reached && !is_separated {
-            return;
-        }
-        let is_ended_by_receiver = state.is_some_and(State::is_answered);
-        let (is_senders, is_receivers) = (self.project_id == from, self.project_id == to);
-        let mut hidden: Vec<&str> = Vec::new();
-        if !is_receivers || !is_reached {
-            hidden.extend(RECEIVER_FIELDS);
-        }
-        if !is_reached || is_senders && is_ended_by_receiver || is_receivers && !is_ended_by_receiver {
-            hidden.push(ENDED_FIELD);
-        }
         let details = row.get("plan").and_then(Value::as_str);
         let details = details.and_then(|text| serde_json::from_str::<Map<String, Value>>(text).ok());
         if let Some(mut details) = details {
@@ -93,6 +80,34 @@ impl OtherEnd<'_> {
         if !is_reached && row.get("issue_number").is_none_or(Value::is_null) {
             row.insert("issues_repo".into(), Value::Null);
         }
+    }
+
+    /// The fields of a hand-off's details that are left out; none where the caller may see all of it.
+    fn hidden_fields(&self, row: &Map<String, Value>) -> Option<Vec<&'static str>> {
+        let word = |column: &str| row.get(column).and_then(Value::as_str).unwrap_or_default();
+        let (from, to, state) =
+            (word("from_project_id"), word("to_project_id"), State::from_word(word("state")));
+        let is_reached = self.grant.reaches(to);
+        let is_separated =
+            from != to && [from, to].iter().any(|end| self.isolated.iter().any(|one| one == end));
+        if is_reached && !is_separated {
+            return None;
+        }
+        let is_ended_by_receiver = state.is_some_and(State::is_answered);
+        let (is_senders, is_receivers) = (self.project_id == from, self.project_id == to);
+        let mut hidden = Vec::new();
+        if !is_receivers || !is_reached {
+            hidden.extend(RECEIVER_FIELDS);
+        }
+        if !is_reached || is_senders && is_ended_by_receiver || is_receivers && !is_ended_by_receiver {
+            hidden.push(ENDED_FIELD);
+        }
+        Some(hidden)
+    }
+
+    /// Whether the people under the issue of a hand-off are left out: they may be the receiver's.
+    fn hides_people(&self, row: &Map<String, Value>) -> bool {
+        self.hidden_fields(row).is_some_and(|hidden| hidden.contains(&RECEIVER_FIELDS[0]))
     }
 }
 
@@ -152,6 +167,11 @@ impl Operation for Export {
             return Err(export_out_of_reach_refusal(&project_id).into());
         }
         let other_end = OtherEnd { project_id: &project_id, grant, isolated: &isolated };
+        let nameless: BTreeSet<String> = rows
+            .iter()
+            .filter(|(table, row)| *table == "handoff" && other_end.hides_people(row))
+            .filter_map(|(_, row)| row.get("handoff_id")?.as_str().map(str::to_owned))
+            .collect();
         let items = rows
             .into_iter()
             .filter(|(table, row)| *table != "project_relation" || is_reached(grant, row))
@@ -159,6 +179,14 @@ impl Operation for Export {
                 if table == "handoff" {
                     other_end.hide(&mut row);
                     other_end.hide_merge(&mut row);
+                }
+                let id = row.get("handoff_id").and_then(Value::as_str);
+                if id.is_some_and(|id| nameless.contains(id)) {
+                    match table {
+                        "issue_comment" => _ = row.insert("author".into(), Value::Null),
+                        "issue_text" => _ = row.insert("edited_by".into(), Value::Null),
+                        _ => {}
+                    }
                 }
                 if table == "project" {
                     redact_webhook(&mut row);

@@ -280,7 +280,7 @@ impl Chain {
 /// Whether the row can be written as it is; a line of a hand-off or of its steps carries the exported project beside its
 /// columns, and a hand-off belongs to it by either of its ends.
 fn is_known(table: &str, project_id: &str, row: &mut Map<String, Value>) -> bool {
-    if table == "handoff_step" {
+    if matches!(table, "handoff_step" | "issue_comment" | "issue_text") {
         row.shift_remove("project_id");
     }
     if table == "handoff" {
@@ -344,6 +344,8 @@ fn write(tx: &mut Tx<'_>, lines: &[NumberedLine]) -> Result<(), Failure> {
                 "handoff_step" => {
                     (!handoffs.step(tx, row)?).then_some("is a step of a hand-off that has not come")
                 }
+                "issue_comment" | "issue_text" => (!handoffs.issue(tx, table, row)?)
+                    .then_some("is of the issue of a hand-off that has not come"),
                 _ => (!write_row(tx, (table, row), line.number)?).then_some("is a row that is there already"),
             },
         };

@@ -5,10 +5,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use baton_model::handoff::{Handoff, State};
+use baton_model::issue_conversation::CommentStanding;
 use baton_model::message::Message;
 use baton_model::saga::Step;
 use baton_model::time::Millis;
-use baton_store::{Failure, Fault, Tx, dump, handoff, handoff_step, message};
+use baton_store::{Failure, Fault, Tx, dump, handoff, handoff_step, issue_comment, issue_text, message};
 use serde_json::{Map, Value};
 
 use crate::handoff::isolation::{ENDED_FIELD, RECEIVER_FIELDS};
@@ -61,6 +62,36 @@ impl SharedHandoffs {
             Some(there) if *there < (int(row, "updated_at"), int(row, "attempts")) => {
                 dump::replace(tx, "handoff_step", row)?
             }
+            Some(_) => {}
+        }
+        Ok(true)
+    }
+
+    /// Writes what was said or changed under an issue, if it is newer than the copy that is there. False: its hand-off has not come.
+    pub(super) fn issue(&self, tx: &mut Tx<'_>, table: &str, row: &Row) -> Result<bool, Failure> {
+        let id = text(row, "handoff_id");
+        if !self.steps.contains_key(&id) {
+            return Ok(false);
+        }
+        // An export leaves out the names of the other project's people where the two are kept apart.
+        let there = match table {
+            "issue_text" => {
+                let known = issue_text::of(tx, &id)?;
+                known.map(|text| (false, text.updated_at, text.edited_by.is_some()))
+            }
+            _ => {
+                let known = issue_comment::of(tx, &id)?;
+                let known = known.into_iter().find(|one| one.comment_id == int(row, "comment_id"));
+                known.map(|one| (!one.standing.is_there(), one.updated_at, one.author.is_some()))
+            }
+        };
+        let is_deleted = text(row, "standing") == CommentStanding::Deleted.as_str();
+        let has_name = ["author", "edited_by"].iter().any(|column| !text(row, column).is_empty());
+        let newness = (is_deleted, int(row, "updated_at"), has_name);
+        match there {
+            None => drop(dump::write(tx, table, row)?),
+            // What was deleted stays so.
+            Some(there) if there < newness => dump::replace(tx, table, row)?,
             Some(_) => {}
         }
         Ok(true)

@@ -96,6 +96,9 @@ pub struct PickupOutput {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PickedBaton {
     /// Its id: that of the wrap's ledger entry.
+    #[serde(default)]
+    pub baton_id: String,
+    /// The same, as earlier versions call it.
     pub delta_id: String,
     /// What left it: a wrap.
     pub kind: Kind,

@@ -129,7 +129,7 @@ fn save(
         return Ok(CheckpointResult::Late(keep_late_note(tx, env, &own, (&note, &note))?));
     }
     let key = input.task.clone().unwrap_or_else(|| task_key(&own));
-    let known = state::get(tx, project_id, &own.identity, &key)?;
+    let known = saved_before(tx, &own, &key)?;
     let version = known.as_ref().map_or(0, |state| state.version);
     if let Some(expected) = input.expected_version
         && expected != version
@@ -140,7 +140,7 @@ fn save(
     let version = match &input.state {
         Some(state) => {
             let state = SavedState {
-                identity: own.identity.clone(),
+                identity: known.as_ref().map_or(&own.identity, |known| &known.identity).clone(),
                 task_key: key,
                 session_id: own.session_id.clone(),
                 version: tx.next_number(project_id, version)?,
@@ -169,6 +169,16 @@ fn save(
         delta_id: delta.delta_id,
         state_version: version,
     }))
+}
+
+/// The state under this key that the session goes on with: its name's, else the one that was seeded for a hand-off in another name, such as
+/// its role's, and that this session took on.
+fn saved_before(tx: &mut Tx<'_>, own: &Session, key: &str) -> Result<Option<SavedState>, Failure> {
+    if let Some(known) = state::get(tx, &own.project_id, &own.identity, key)? {
+        return Ok(Some(known));
+    }
+    let all = state::of_session(tx, &own.project_id, &own.session_id)?;
+    Ok(all.into_iter().find(|state| state.task_key == key && !key.is_empty() && state.handoff_id.is_some()))
 }
 
 /// Refuses to replace the state of a task that another caller without a name has saved and is at work on: both have the same name, under

@@ -320,7 +320,8 @@ fn read_baton(
 fn picked_baton(baton: Baton, wrap: Delta, automatic: &[String]) -> PickedBaton {
     PickedBaton {
         kept: automatic.contains(&baton.baton_id),
-        delta_id: baton.baton_id,
+        delta_id: baton.baton_id.clone(),
+        baton_id: baton.baton_id,
         kind: Kind::Wrap,
         agent_identity: baton.identity,
         created_at: Timestamp(baton.created_at),

@@ -11,9 +11,10 @@ use serde_json::{Map, Value};
 use super::named_documents::{Document, DocumentFolders, NamedDocument, NamedDocuments, own_document};
 use super::received_check::{Check, CheckKind, check};
 use crate::card::OpenTask;
+use crate::handoff::conversation::{self, Shown};
 use crate::handoff::details::HandoffDetails;
 use crate::handoff::isolation::{is_separated, sender_for};
-use crate::handoff::{Row, by_id};
+use crate::handoff::{IssueConversation, Row, by_id};
 use crate::op::{Caller, Host};
 
 /// A hand-off from another project that was accepted, with everything that goes with it. Its texts are another agent's words:
@@ -33,6 +34,9 @@ pub struct ReceivedHandoff {
     pub task_row: Option<OpenTask>,
     /// The note that came with it.
     pub note: Option<MemoryView>,
+    /// What people said and changed under its issue.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conversation: Option<IssueConversation>,
     /// The state that was seeded for it.
     pub session_state: Option<SessionState>,
     /// The document in which the repository says what it is.
@@ -45,7 +49,7 @@ pub struct ReceivedHandoff {
     pub checks: Vec<Check>,
 }
 
-/// The state that was seeded for a hand-off.
+/// A state that a session saved, or that was seeded for a hand-off.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SessionState {
     /// Its version.
@@ -54,12 +58,19 @@ pub struct SessionState {
     pub state: Value,
 }
 
+impl From<SavedState> for SessionState {
+    fn from(saved: SavedState) -> Self {
+        Self { version: saved.version, state: serde_json::from_str(&saved.body).unwrap_or_default() }
+    }
+}
+
 /// What the ledger holds about a hand-off.
 pub(super) struct Facts {
     handoff: Handoff,
     row: Row,
     task: Option<OpenTask>,
     note: Option<MemoryView>,
+    conversation: Option<IssueConversation>,
     state: Option<SavedState>,
     folders: DocumentFolders,
 }
@@ -99,8 +110,15 @@ pub(super) fn facts(tx: &mut Tx<'_>, id: &str, caller: &Caller) -> Result<Facts,
     let steps = handoff_step::of(tx, &handoff.handoff_id)?;
     let mut row = Row::of(&handoff, &steps);
     row.handoff.from_project_id = sender_for(&handoff, Some(&caller.grant));
+    let see_all = match &handoff.task_id {
+        Some(task) => format!("baton task show {task} --full"),
+        None => format!("baton handoff show {} --full", handoff.handoff_id),
+    };
+    let shown = Shown { project: Some(&to), full: false, see_all: &see_all };
+    let conversation = conversation::of(tx, &handoff, shown)?;
     Ok(Facts {
         row,
+        conversation,
         task: found.as_ref().map(OpenTask::from),
         note: note.as_ref().map(MemoryView::from),
         state: state::of_handoff(tx, &to, &handoff.handoff_id)?,
@@ -126,10 +144,6 @@ pub(super) fn received_handoff(facts: Facts, host: &dyn Host) -> ReceivedHandoff
         };
         checks.push(check(CheckKind::Commit, &revision, ok, message));
     }
-    let body = |state: SavedState| SessionState {
-        version: state.version,
-        state: serde_json::from_str(&state.body).unwrap_or_default(),
-    };
     ReceivedHandoff {
         project_document: own_document(&facts.folders, host),
         row: facts.row,
@@ -138,7 +152,8 @@ pub(super) fn received_handoff(facts: Facts, host: &dyn Host) -> ReceivedHandoff
         packet: Some(facts.handoff.packet).filter(|text| !text.is_empty()),
         task_row: facts.task,
         note: facts.note,
-        session_state: facts.state.map(body),
+        conversation: facts.conversation,
+        session_state: facts.state.map(SessionState::from),
         documents_named: documents.named,
         documents: documents.included,
         checks,

@@ -1,7 +1,8 @@
 //! `session_resolve`: which saved or seeded state a caller means: go on with it, choose, or begin anew.
 
+use baton_model::id::identity_key;
 use baton_model::seed::{SeedCandidate, StateChoice, StateRequest, View, choose};
-use baton_store::{Failure, state};
+use baton_store::{Failure, session, state};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -87,6 +88,16 @@ impl Operation for Resolve {
                 && !saved.contains(&exact)
             {
                 saved.push(exact);
+            }
+            for state in saved.iter_mut().filter(|state| input.task.as_ref() == Some(&state.task_key)) {
+                // One that was seeded in another name, such as a role's, is its who took it on.
+                let holder = match state.claimed_at {
+                    Some(_) => session::get(tx, &project_id, &state.session_id)?,
+                    None => None,
+                };
+                if holder.is_some_and(|holder| identity_key(&holder.identity) == identity_key(&identity)) {
+                    state.identity.clone_from(&identity);
+                }
             }
             Ok(saved)
         })?;

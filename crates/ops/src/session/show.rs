@@ -1,14 +1,15 @@
 //! `session_show`: one session, by its id, with the way that its work came.
 
-use baton_model::refusal::Refusal;
-use baton_model::session::Session;
+use baton_model::refusal::{Kind, Refusal};
+use baton_model::session::{ProcessLocation, Session};
 use baton_model::time::Timestamp;
-use baton_store::{Failure, Tx, session};
+use baton_store::{Failure, Tx, session, state};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::history::{HistoryRow, row};
-use crate::op::{Cx, Meta, Operation};
+use super::received_handoff::SessionState;
+use crate::op::{Cx, Env, Meta, Operation};
 use crate::project::VisibleProjects;
 use crate::resolve;
 
@@ -50,6 +51,12 @@ pub struct ShowOutput {
     pub row: HistoryRow,
     /// The sessions that its work came through, the earliest first, itself the last.
     pub way: Vec<LineageEntry>,
+    /// The state that it saved last, or that is seeded for it, with its version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_state: Option<SessionState>,
+    /// It is yet to begin: a hand-off has seeded its state.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub seeded: bool,
 }
 
 impl Operation for Show {
@@ -61,26 +68,88 @@ impl Operation for Show {
     fn run(input: ShowInput, cx: &mut Cx<'_>) -> Result<ShowOutput, Failure> {
         let shown = VisibleProjects::read(cx, input.project.as_deref(), input.project.is_none())?;
         let Cx { store, env } = cx;
-        store.read(|tx| {
-            let reaches = |id: &str| env.caller.grant.reaches(id) && shown.contains(id);
-            let of = match &shown.only {
-                Some(project_id) => resolve::session_by_id(tx, project_id, &input.session)?,
-                None => {
-                    let wanted = ("session", input.session.as_str());
-                    let (project_id, id) =
-                        resolve::object_by_prefix(tx, wanted, session::by_prefix, reaches, unknown_refusal)?;
-                    resolve::session_by_id(tx, &project_id, &id)?
-                }
-            };
-            let row = row(tx, env, &of, false)?;
-            Ok(ShowOutput { way: way(tx, &of)?, project_id: of.project_id, row })
+        store.read(|tx| match existing(tx, env, &input, &shown) {
+            Ok(found) => Ok(found),
+            Err(Failure::Refused(no)) if no.kind == Kind::NotFound => {
+                seeded(tx, env, &input, &shown)?.ok_or_else(|| no.into())
+            }
+            Err(failure) => Err(failure),
         })
     }
 }
 
+fn existing(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    input: &ShowInput,
+    shown: &VisibleProjects,
+) -> Result<ShowOutput, Failure> {
+    let reaches = |id: &str| env.caller.grant.reaches(id) && shown.contains(id);
+    let of = match &shown.only {
+        Some(project_id) => resolve::session_by_id(tx, project_id, &input.session)?,
+        None => {
+            let wanted = ("session", input.session.as_str());
+            let (project_id, id) =
+                resolve::object_by_prefix(tx, wanted, session::by_prefix, reaches, unknown_refusal)?;
+            resolve::session_by_id(tx, &project_id, &id)?
+        }
+    };
+    let row = row(tx, env, &of, false)?;
+    let states = state::of_session(tx, &of.project_id, &of.session_id)?;
+    let session_state = states.into_iter().next().map(SessionState::from);
+    Ok(ShowOutput { way: way(tx, &of)?, project_id: of.project_id, row, session_state, seeded: false })
+}
+
+/// A session that is yet to begin, with the state that a hand-off has seeded for it.
+fn seeded(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    input: &ShowInput,
+    shown: &VisibleProjects,
+) -> Result<Option<ShowOutput>, Failure> {
+    for project_id in state::projects_of_session(tx, &input.session)? {
+        let is_asked = shown.only.as_ref().is_none_or(|only| *only == project_id);
+        if !is_asked || !env.caller.grant.reaches(&project_id) || !shown.contains(&project_id) {
+            continue;
+        }
+        let waiting = state::of_session(tx, &project_id, &input.session)?
+            .into_iter()
+            .find(|state| state.claimed_at.is_none());
+        let Some(waiting) = waiting else { continue };
+        let of = Session {
+            project_id,
+            session_id: waiting.session_id.clone(),
+            identity: waiting.identity.clone(),
+            started_at: waiting.updated_at,
+            heartbeat_at: waiting.updated_at,
+            surface: String::new(),
+            location: ProcessLocation::default(),
+            last_verb: String::new(),
+            release: None,
+            thread_id: waiting.session_id.clone(),
+            inherited_from: None,
+            picked_up_session_id: None,
+            baton_id: None,
+            opened_by: None,
+            stale_after: 0,
+            working_copy: None,
+        };
+        let row = row(tx, env, &of, false)?;
+        let session_state = Some(SessionState::from(waiting));
+        return Ok(Some(ShowOutput {
+            way: Vec::new(),
+            project_id: of.project_id,
+            row,
+            session_state,
+            seeded: true,
+        }));
+    }
+    Ok(None)
+}
+
 fn unknown_refusal(id: &str) -> Refusal {
     Refusal::new(
-        baton_model::refusal::Kind::NotFound,
+        Kind::NotFound,
         "session_unknown",
         format!("there is no session `{}`", baton_model::id::visible(id)),
         "`baton sessions` lists them",

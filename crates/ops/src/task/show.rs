@@ -16,6 +16,7 @@ use super::answer::{LinkTarget, LinkedTask};
 use super::surroundings::of_increment;
 use super::write::view_for;
 use super::{by_id, secret, with_expiry_applied};
+use crate::handoff::{IssueConversation, conversation};
 use crate::op::{Cx, Env, Host, Meta, Operation};
 use crate::resolve;
 use crate::token_rights;
@@ -71,6 +72,9 @@ pub struct ShowOutput {
     /// Comments, oldest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub comments: Vec<Comment>,
+    /// Of a hand-off's task: what people said and changed under its issue.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub conversation: Option<IssueConversation>,
     /// Of an epic: how many parts it has.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub epic_total_children: Option<usize>,
@@ -107,6 +111,7 @@ impl<'de> Deserialize<'de> for ShowOutput {
             dependents: fields.take("dependents").unwrap_or_default(),
             comments_left_out: fields.take("comments_left_out"),
             comments: fields.take("comments").unwrap_or_default(),
+            conversation: fields.take("conversation"),
             epic_total_children: fields.take("epic_total_children"),
             epic_closed_children: fields.take("epic_closed_children"),
             epic_closeable: fields.take("epic_closeable"),
@@ -170,6 +175,7 @@ impl Operation for Show {
                 }
             }
             links(tx, env, &found, &mut shown, input.full)?;
+            shown.conversation = conversation::of_task(tx, &found, input.full)?;
             let reader = reader
                 .filter(|name| token_rights::require_name_available(tx, env, &project_id, name).is_ok());
             shown

@@ -17,6 +17,7 @@ use super::find::{find, refuse_empty};
 use super::found_transcript::FoundTranscript;
 use super::provider_stop::add_reset;
 use crate::op::{Cx, Env, Meta, Operation, Reach};
+use crate::path_kind::PathKind;
 
 /// Makes a document from a transcript.
 pub struct Document;
@@ -103,7 +104,7 @@ impl Operation for Document {
                 preset: preset.unwrap_or(Preset::Standard),
                 to: input.to.as_deref(),
                 now_ms: Some(cx.env.now),
-                drift: drift(&cx.env, &transcript),
+                drift: drift(&cx.env, &transcript, packet.view()),
                 more_hint: Some(&hint),
                 source_hint: Some(&source),
             },
@@ -167,8 +168,22 @@ fn summarize(env: &Env<'_>, transcript: &FoundTranscript) -> Result<Packet, Refu
     Ok(packet)
 }
 
+/// The most named files that are looked for.
+const MAX_LOOKED_FOR: usize = 100;
+
 /// The working copy as it stands now, if it is still there.
-fn drift(env: &Env<'_>, transcript: &FoundTranscript) -> Option<CurrentCheckout> {
-    let now = env.host.git(transcript.header.cwd.as_deref()?)?;
-    Some(CurrentCheckout { branch: now.branch, commit: now.commit, dirty: now.dirty })
+fn drift(env: &Env<'_>, transcript: &FoundTranscript, packet: &Packet) -> Option<CurrentCheckout> {
+    let folder = transcript.header.cwd.as_deref()?;
+    let now = env.host.git(folder)?;
+    // A path is relative to where the agent stood, or to the top of its working copy.
+    let root = env.host.repository(folder).map(|(root, _)| root);
+    let is_missing = |path: &&String| {
+        let is_nothing = |place: &str| env.host.path_kind(place, path) == Some(PathKind::Nothing);
+        is_nothing(folder) && root.as_deref().is_none_or(is_nothing)
+    };
+    let is_gone = |change: &str| matches!(change, "deleted" | "renamed");
+    let left = packet.files_modified.iter().filter(|file| !file.change.as_deref().is_some_and(is_gone));
+    let named = left.map(|file| &file.path).take(MAX_LOOKED_FOR);
+    let missing = named.filter(is_missing).cloned().collect();
+    Some(CurrentCheckout { branch: now.branch, commit: now.commit, dirty: now.dirty, missing })
 }

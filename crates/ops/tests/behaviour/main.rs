@@ -59,6 +59,7 @@ mod inbox;
 mod increments;
 mod inheritance;
 mod isolation;
+mod issue_conversation;
 mod kept_whole;
 mod keys;
 mod leases;

@@ -118,6 +118,26 @@ on_every_backend! {
         assert_eq!((heard(w, &sender(), words).len(), heard(w, &elsewhere(), words).len()), (1, 1));
     }
 
+    fn the_registry_takes_the_new_name_of_a_repository_however_it_was_spelled(w) {
+        let mut hub = set_up(w);
+        w.ok(&receiver(), "project_set", json!({ "issues_repo": "O/R" }));
+        let registered = |w: &mut World| w.ok(&receiver(), "project_show", json!({}))["issues_github_repo"].clone();
+        offered(w, &mut hub, &sender(), "one");
+        assert_eq!(registered(w), "O/R");
+        event(w, &json!({ "url": "https://github.example/o/library/issues/1" }));
+        assert_eq!(registered(w), "o/library");
+    }
+
+    fn what_failed_stands_first_among_what_was_sent(w) {
+        let mut hub = set_up(w);
+        hub.refuse = true;
+        let failed = offered(w, &mut hub, &sender(), "one");
+        hub.refuse = false;
+        let newer = offered(w, &mut hub, &sender(), "two");
+        let sent = list(&w.ok(&sender(), "session_status", json!({}))["sent"]);
+        assert_eq!(column(&sent, "handoff_id"), [failed, newer], "{sent:#?}");
+    }
+
     fn a_closer_at_github_is_no_agent_of_the_same_name(w) {
         let mut hub = set_up(w);
         let id = offered(w, &mut hub, &sender(), "one");

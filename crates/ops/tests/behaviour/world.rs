@@ -347,7 +347,7 @@ impl World {
     }
 }
 
-const TABLES: [(&str, &str); 31] = [
+const TABLES: [(&str, &str); 33] = [
     ("project", "SELECT * FROM project ORDER BY project_id"),
     ("project_root", "SELECT * FROM project_root ORDER BY machine_id, path"),
     ("memory_vector", "SELECT * FROM memory_vector ORDER BY project_id, memory_id"),
@@ -373,6 +373,8 @@ const TABLES: [(&str, &str); 31] = [
     ("task_other_line", "SELECT * FROM task_other_line ORDER BY project_id, place"),
     ("handoff", "SELECT * FROM handoff ORDER BY handoff_id"),
     ("handoff_step", "SELECT * FROM handoff_step ORDER BY handoff_id, step_no"),
+    ("issue_comment", "SELECT * FROM issue_comment ORDER BY handoff_id, comment_id"),
+    ("issue_text", "SELECT * FROM issue_text ORDER BY handoff_id"),
     ("memory", "SELECT * FROM memory ORDER BY project_id, memory_id"),
     ("project_relation", "SELECT * FROM project_relation ORDER BY project_id, other_project_id"),
     ("tracker_poll", "SELECT * FROM tracker_poll ORDER BY repo"),

@@ -92,6 +92,8 @@ pub struct CurrentCheckout {
     pub commit: Option<String>,
     /// Whether there are uncommitted changes now.
     pub dirty: Option<bool>,
+    /// Files that the packet names and that are not there now.
+    pub missing: Vec<String>,
 }
 
 /// What the reader of the document needs.

@@ -201,13 +201,29 @@ fn drift(cx: &RenderContext, then: &Git) -> Option<String> {
         _ => {}
     }
     let age = age(cx).map(|age| format!(" ({age} later)")).unwrap_or_default();
-    if moved.is_empty() && then.commit.is_none() {
-        return Some(format!("- Now{age}: cannot tell whether anything changed: no commit was recorded\n"));
+    let is_unmoved = moved.is_empty();
+    moved.extend(absent(&now.missing));
+    if is_unmoved && then.commit.is_none() {
+        let gone = absent(&now.missing).map(|gone| format!("; {gone}")).unwrap_or_default();
+        return Some(format!(
+            "- Now{age}: cannot tell whether anything changed: no commit was recorded{gone}\n"
+        ));
     }
     Some(match moved.is_empty() {
         true => format!("- Now{age}: no drift\n"),
         false => format!("- **Drift since**{age}: {}\n", moved.join("; ")),
     })
+}
+
+/// Which of the named files are not there.
+fn absent(missing: &[String]) -> Option<String> {
+    let named: Vec<String> = missing.iter().take(MAX_NAMED).map(|path| reference(path)).collect();
+    let more = match missing.len().saturating_sub(MAX_NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let verb = if missing.len() == 1 { "is" } else { "are" };
+    (!named.is_empty()).then(|| format!("{}{more} {verb} not here", named.join(", ")))
 }
 
 /// How long ago the packet was made: `3 hours`.

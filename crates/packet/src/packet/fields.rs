@@ -4,6 +4,18 @@ use super::Packet;
 use crate::printable;
 use crate::refusal::Refusal;
 
+/// The most levels that lists and objects of a packet may be nested in each other.
+const MAX_DEPTH: usize = 127;
+
+/// What is wrong with the JSON of a packet: where a limit was met, the limit.
+pub(super) fn fault(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    match text.strip_prefix("recursion limit exceeded") {
+        Some(place) => format!("it is nested in more than {MAX_DEPTH} levels{place}"),
+        None => text,
+    }
+}
+
 /// Every field of a packet, in the order of its definition.
 pub const FIELDS: [&str; 34] = [
     "summary",

@@ -325,7 +325,7 @@ impl ValidatedPacket {
             let inner = error.into_inner();
             let place = if path == "." || path == "?" { String::new() } else { format!(" at `{path}`") };
             refusal(
-                &format!("the packet is malformed{place}: {inner}"),
+                &format!("the packet is malformed{place}: {}", fields::fault(&inner)),
                 "see `baton wrap --help` for the fields",
             )
             .with("path", path)

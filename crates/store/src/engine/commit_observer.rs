@@ -31,6 +31,11 @@ pub enum CommitEvent {
         /// As it is now.
         state: SavedState,
     },
+    /// The state of a session is over; the session may go on.
+    Forgotten {
+        /// The session.
+        session_id: String,
+    },
     /// A session is over: it was released, or what was seeded for it was taken back.
     Released {
         /// The session.

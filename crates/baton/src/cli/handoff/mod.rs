@@ -64,6 +64,9 @@ enum Verb {
     Show {
         /// Hand-off or baton id, or a unique prefix
         id: String,
+        /// Show all that people said under its issue, not the newest alone
+        #[arg(long)]
+        full: bool,
         #[command(flatten)]
         who: ActingIdentity,
     },
@@ -259,10 +262,10 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
                 items => render::table(&items.iter().map(|one| row(&one.handoff)).collect::<Vec<_>>()),
             })
         }
-        Verb::Show { id, who } => {
+        Verb::Show { id, full, who } => {
             let project = app.project.clone();
-            let shown =
-                app.run::<Show>(&ShowInput { id, project, identity: who.identity, actions: false })?;
+            let input = ShowInput { id, project, identity: who.identity, actions: false, full };
+            let shown = app.run::<Show>(&input)?;
             app.show(&shown, show::text)
         }
         Verb::Accept(AcceptArgs { id, who }) => {

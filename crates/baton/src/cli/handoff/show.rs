@@ -18,7 +18,8 @@ pub(in crate::cli) fn text(shown: &ShowOutput) -> String {
     match &shown.handoff {
         HandoffOrBaton::Baton(baton) => format!("{}{packet}", render::table(&[baton_row(baton)])),
         HandoffOrBaton::Handoff(one) => {
-            format!("{}{}{packet}", head(one, shown), sender_text(shown))
+            let conversation = shown.conversation.as_ref().map(render::conversation).unwrap_or_default();
+            format!("{}{}{conversation}{packet}", head(one, shown), sender_text(shown))
         }
     }
 }

@@ -20,11 +20,22 @@ pub(super) fn line(row: &Row) -> String {
         "{:>6}  {}  {:<10}  {:<12}  {}{}",
         row.seq,
         rfc3339(row.created_at.0),
-        row.kind.as_str(),
+        kind(row),
         visible(&author(row, &fields)),
         text(row, &fields),
         place.map(|place| format!("  {place}")).unwrap_or_default()
     )
+}
+
+/// Of what kind an entry is. One that is of no kind of its own is named by what it is about.
+fn kind(row: &Row) -> &'static str {
+    let body = row.fields();
+    match row.kind {
+        Kind::Other if body.handoff_id.is_some() => "hand-off",
+        Kind::Other if body.task_id.is_some() => "task",
+        Kind::Other => "event",
+        kind => kind.as_str(),
+    }
 }
 
 /// Who wrote an entry. What was done at GitHub, or in a project whose people have no name here, is no agent's of this ledger.

@@ -359,6 +359,7 @@ fn links(found: &ops::ShowOutput) -> String {
         let head = format!("{} {}", visible(comment.author()), at.unwrap_or_default());
         text.push_str(&format!("comment by {head}\n{}", render::quoted(comment.text())));
     }
+    text.extend(found.conversation.as_ref().map(render::conversation));
     if !found.left_out.is_empty() {
         text.push_str(&format!("left out: {}; --full shows everything\n", joined(&found.left_out, ", ")));
     }

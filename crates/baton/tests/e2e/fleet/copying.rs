@@ -71,6 +71,17 @@ fn a_ledger_moves_to_a_database_and_back_and_stays_the_same() {
 }
 
 #[test]
+fn a_backup_of_a_database_is_left_to_the_databases_own_tools() {
+    let Some(stage) = Stage::on_postgres() else { return };
+    stage.terminal("Lola").json(&["init"]);
+    let there = stage.terminal("Lola").with("BATON_STORE", stage.database());
+    let no = there.refused(1, "backup_of_database", &["backup", "x.db"]);
+    for command in ["pg_dump", "baton store copy"] {
+        assert!(text(&no, "hint").contains(command), "{no:#}");
+    }
+}
+
+#[test]
 fn only_an_empty_store_is_copied_into() {
     let Some(stage) = lived_in() else { return };
     let file = stage.root().join("first.db").display().to_string();

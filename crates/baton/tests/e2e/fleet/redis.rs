@@ -124,6 +124,42 @@ fn what_a_session_saves_stands_in_redis_and_its_version_is_the_ledgers() {
 }
 
 #[test]
+fn the_state_that_a_hand_off_seeds_stands_in_redis_until_it_is_completed() {
+    let Some(field) = Field::new() else { return };
+    field.stage.repo("lib");
+    field.stage.terminal("Setup").within(field.stage.root().join("lib")).json(&["init"]);
+    let hand = json!({ "from_project_id": "shop", "to_project_id": "lib", "subject": "Add rounding", "to_identity": "Bob", "local": true });
+    let made = field.server.ok("handoff_create", &hand);
+    let seed = text(&made["seeded_session"], "session_id");
+    let key = format!("baton:session:{seed}");
+    let in_redis = |name: &str| field.redis.ask::<Option<String>>(&["HGET", &key, name]);
+    in_time("the seed is there", || in_redis("state").is_some_and(|state| state.contains("Add rounding")));
+    assert_eq!(in_redis("task"), Some(text(&made["seeded_session"], "task_id")));
+    let shown = |path: &str| {
+        let answer = request(&field.server.address, "GET", path, b"", &[]).expect("an answer");
+        assert_eq!(answer.status, 200, "{answer:?}");
+        answer.json()
+    };
+    let path = format!("/api/v1/sessions/{seed}?project=lib");
+    let waiting = shown(&path);
+    assert_eq!(
+        (&waiting["seeded"], &waiting["session_state"]["version"]),
+        (&json!(true), &json!(1)),
+        "{waiting:#}"
+    );
+    let bob = json!({ "project": "lib", "identity": "Bob", "handoff_id": made["handoff_id"] });
+    assert_eq!(field.server.ok("hd_exec", &bob)["session_id"], json!(seed));
+    let save = json!({ "project": "lib", "identity": "Bob", "session": seed, "state": { "next_action": "round" }, "task": made["seeded_session"]["task_id"] });
+    field.server.ok("session_checkpoint", &save);
+    in_time("what is saved is there", || in_redis("version").as_deref() == Some("2"));
+    assert_eq!(shown(&path)["session_state"], json!({ "version": 2, "state": { "next_action": "round" } }));
+    let done = json!({ "id": made["handoff_id"], "action": "complete", "identity": "Bob", "result": "done" });
+    field.server.ok("handoff_advance", &done);
+    in_time("its state goes with the work", || in_redis("state").is_none());
+    assert_eq!(shown(&path).get("session_state"), None, "and its session goes on");
+}
+
+#[test]
 fn a_session_that_a_hook_wraps_is_gone_from_redis() {
     let Some(field) = Field::new() else { return };
     let donna = field.stage.terminal("Donna").with("BATON_REDIS_URL", field.redis.url());

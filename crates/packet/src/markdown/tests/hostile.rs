@@ -202,7 +202,7 @@ proptest! {
     #[test]
     fn hostile_text_stays_in_its_place(texts in prop::collection::vec(hostile(), 1..12), size in 0usize..4, budget in budgets(), hint in hostile()) {
         let packet = planted(&texts, size);
-        let drift = Some(CurrentCheckout { branch: texts.first().cloned(), commit: texts.last().cloned(), dirty: Some(false) });
+        let drift = Some(CurrentCheckout { branch: texts.first().cloned(), commit: texts.last().cloned(), dirty: Some(false), missing: texts.iter().map(|text| (*text).to_owned()).collect() });
         let options = Options { budget, preset: Preset::Full, to: texts.first().map(String::as_str), now_ms: Some(0), drift, more_hint: Some(&hint), source_hint: Some(&hint) };
         let document = render(&packet, &options);
         prop_assert_eq!(shape(&document.text), Ok(()), "\n{}", document.text);

@@ -11,8 +11,12 @@ use super::*;
 use fixtures::{bare, long, packet, rich, unfolded};
 
 fn options(preset: Preset) -> Options<'static> {
-    let drift =
-        CurrentCheckout { branch: Some("main".into()), commit: Some("4e1d9c0".into()), dirty: Some(false) };
+    let drift = CurrentCheckout {
+        branch: Some("main".into()),
+        commit: Some("4e1d9c0".into()),
+        dirty: Some(false),
+        ..CurrentCheckout::default()
+    };
     Options {
         preset,
         now_ms: Some(1_772_484_000_000),
@@ -227,9 +231,23 @@ fn a_working_copy_that_did_not_move_is_said_to_be_the_same() {
         branch: Some("fix/login-loop".into()),
         commit: Some("4e1d9c0".into()),
         dirty: Some(true),
+        ..CurrentCheckout::default()
     };
-    let text = render(&rich(), &Options { drift: Some(drift), ..Options::default() }).text;
+    let text = render(&rich(), &Options { drift: Some(drift.clone()), ..Options::default() }).text;
     assert!(text.contains("- Now: no drift\n"));
+    let missing = vec!["app.py".to_owned()];
+    let gone = CurrentCheckout { missing, ..drift };
+    let text = render(&rich(), &Options { drift: Some(gone.clone()), ..Options::default() }).text;
+    assert!(text.contains("- **Drift since**: `app.py` is not here\n"), "{text}");
+    let mut without_commit = rich();
+    without_commit.git.as_mut().expect("a working copy").commit = None;
+    let text = render(&without_commit, &Options { drift: Some(gone), ..Options::default() }).text;
+    assert!(
+        text.contains(
+            "- Now: cannot tell whether anything changed: no commit was recorded; `app.py` is not here\n"
+        ),
+        "{text}"
+    );
 }
 
 #[test]
