@@ -11,7 +11,7 @@ use crate::handoff::linked_documents::paths;
 use crate::op::Host;
 
 /// The document in which a repository says what it is.
-const OWN_DOCUMENT: &str = "docs/PROJECT.md";
+pub const OWN_DOCUMENT: &str = "docs/PROJECT.md";
 
 /// Whose file a document is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -170,12 +170,21 @@ fn find(
     }
 }
 
-/// A document in the first of these folders that has it. Of several reasons why none does the one that says most counts.
-pub(crate) fn read_in(folders: &[String], host: &dyn Host, path: &str) -> Result<String, OmissionReason> {
+/// A document in the first of these folders that has it.
+fn read_in(folders: &[String], host: &dyn Host, path: &str) -> Result<String, OmissionReason> {
+    first_of(folders, host, |folder| host.document(folder, path))
+}
+
+/// What `read` gives of the first of these folders that has it. Of several reasons why none does the one that says most counts.
+pub(crate) fn first_of<T>(
+    folders: &[String],
+    host: &dyn Host,
+    read: impl Fn(&str) -> Result<T, OmissionReason>,
+) -> Result<T, OmissionReason> {
     let mut why = None::<OmissionReason>;
     for folder in folders {
-        match host.document(folder, path) {
-            Ok(text) => return Ok(text),
+        match read(folder) {
+            Ok(found) => return Ok(found),
             Err(omission) => why = Some(why.map_or(omission, |before| before.or_more(omission))),
         }
     }
