@@ -155,6 +155,8 @@ impl Machine {
                 machine: self.id.clone(),
                 process: config.process.clone().unwrap_or_else(|| behind.fingerprint()),
             },
+            hides_subjects: !config.subjects,
+            stale_after: config.origins.contains_key("stale_after").then_some(config.limits.stale_after),
             ..cwd.map(|cwd| Self::caller_in(cwd, config)).unwrap_or_default()
         }
     }

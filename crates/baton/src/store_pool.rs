@@ -314,7 +314,7 @@ fn run_on(store: &mut Store, job: &QueuedCall, shared: &Shared, host: &dyn Host)
         now: shared.machine.now(),
         random: &mut clock::random,
         caller: &job.caller,
-        limits: shared.limits,
+        limits: job.caller.limits(shared.limits),
         host,
     };
     let mut cx = Cx { store, env };

@@ -35,6 +35,29 @@ pub const MAX_CARRIED_BYTES: usize = 32 * 1024;
 /// The most that goes along with a hand-off of all its documents.
 pub const MAX_CARRIED_TOTAL_BYTES: usize = 2 * MAX_CARRIED_BYTES;
 
+/// A document without its secrets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CleanDocument {
+    /// What it says.
+    pub text: String,
+    /// How many secrets were taken out of it.
+    pub secrets: usize,
+}
+
+impl CleanDocument {
+    /// Takes the secrets out by the rules of this machine.
+    pub fn of(text: &str) -> Self {
+        let clean = baton_transcripts::redact::shared().redact(text);
+        let secrets = clean.counts.values().sum();
+        Self { text: clean.text.into_owned(), secrets }
+    }
+
+    /// Such a document of a hand-off that is left: a longer one does not go along.
+    pub fn of_linked(text: &str) -> Result<Self, OmissionReason> {
+        if text.len() > MAX_CARRIED_BYTES { Err(OmissionReason::TooLargeToSend) } else { Ok(Self::of(text)) }
+    }
+}
+
 /// Why a document is left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -61,6 +84,8 @@ pub enum OmissionReason {
     TooLargeToSend,
     /// It is not UTF-8, or cannot be read.
     NotText,
+    /// It is there, and its text goes to a server only with what is more than a preview.
+    DryRun,
 }
 
 impl OmissionReason {
@@ -93,6 +118,7 @@ impl OmissionReason {
             Self::TooLarge => "too large to be given along",
             Self::TooLargeToSend => "too large to go along: 32 KiB, and 64 KiB of all",
             Self::NotText => "not readable as text",
+            Self::DryRun => "there, and a preview sends no text to a server",
         }
     }
 }

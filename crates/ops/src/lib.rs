@@ -10,6 +10,7 @@ pub mod answer;
 pub mod attention;
 pub mod audit;
 pub mod baton;
+mod caller;
 mod caller_project;
 pub mod card;
 pub mod changes;

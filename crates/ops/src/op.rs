@@ -2,10 +2,9 @@
 
 use std::path::Path;
 
-use baton_model::access::{Grant, Scope};
+use baton_model::access::Scope;
 use baton_model::changes::{CommittedFile, FileHistoryQuery};
 use baton_model::id::{ID_RANDOM, new_id};
-use baton_model::memory_index::IndexResult;
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::repository::{CommitsPlace, MadeCommit, Repository, SessionCommitsQuery};
 use baton_model::session::{Limits, ProcessLocation, Session};
@@ -17,7 +16,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::document::{DocumentPath, OmissionReason};
+pub use crate::caller::Caller;
+use crate::document::{CleanDocument, DocumentPath, OmissionReason};
 pub use crate::meta::{Access, BeginsStore, HandoffEffect, Meta, Reach, Retention, SessionEffect, Site};
 pub use crate::path_kind::PathKind;
 pub use crate::project_name::RenamedProject;
@@ -40,42 +40,6 @@ pub trait Operation {
     fn replay(answer: Value, cx: &mut Cx<'_>) -> Result<Value, Failure> {
         let _ = cx;
         Ok(answer)
-    }
-}
-
-/// Who calls, as the face knows it. Arguments of the call win over it.
-#[derive(Debug, Clone, Default)]
-pub struct Caller {
-    /// Identity from the environment.
-    pub identity: Option<String>,
-    /// Project from the environment.
-    pub project: Option<String>,
-    /// Session from the environment.
-    pub session: Option<String>,
-    /// The tool that it works through.
-    pub surface: String,
-    /// Where it runs.
-    pub location: ProcessLocation,
-    /// Its working directory and the folders above it, nearest first.
-    pub folders: Vec<String>,
-    /// The top folder of the git working copy it is in.
-    pub git_root: Option<String>,
-    /// The repository of that working copy, where its files are sound.
-    pub repository: Option<Repository>,
-    /// What is wrong with them where they are not, in a sentence.
-    pub git_fault: Option<String>,
-    /// What it may do. The local user may do everything.
-    pub grant: Grant,
-    /// What an index outside found for this call: its face asks before the operation runs.
-    pub found: Option<std::sync::Arc<IndexResult>>,
-    /// Names in this call that are no ids of projects, each with the id of the project that is called so.
-    pub renamed: Vec<RenamedProject>,
-}
-
-impl Caller {
-    /// The id of the project that is called so: of a renamed one as it was looked up, else the word itself.
-    pub(crate) fn id_of<'a>(&'a self, name: &'a str) -> &'a str {
-        self.renamed.iter().find(|one| one.name == name).map_or(name, |one| &one.project_id)
     }
 }
 
@@ -167,6 +131,11 @@ pub trait Host {
     /// tracks and is not hidden is read, and nothing for a caller who came over a socket.
     fn document(&self, _folder: &str, _path: DocumentPath<'_>) -> Result<String, OmissionReason> {
         Err(OmissionReason::Missing)
+    }
+    /// Such a document without its secrets, as it goes along with what the caller leaves: taken out by the rules of the machine on
+    /// which the file lies. A longer one than goes along is not given.
+    fn linked_document(&self, folder: &str, path: &str) -> Result<CleanDocument, OmissionReason> {
+        CleanDocument::of_linked(&self.document(folder, DocumentPath::Named(path))?)
     }
     /// The cache directory; without one nothing is cached.
     fn cache_dir(&self) -> Option<&Path> {
@@ -260,7 +229,7 @@ impl Env<'_> {
     /// Whether this caller is told what waits without its subject: the settings say so of agents, and people see it always.
     pub fn hides_subjects(&self) -> bool {
         let is_agent = !matches!(self.caller.surface.as_str(), "" | "human" | "web");
-        is_agent && self.host.hides_subjects()
+        is_agent && (self.caller.hides_subjects || self.host.hides_subjects())
     }
 
     /// A new id.

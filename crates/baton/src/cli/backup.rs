@@ -4,12 +4,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use baton_model::id::visible;
+use baton_model::project::redacted_address;
 use baton_model::refusal::{Kind, Refusal};
 use baton_ops::ledger::{StoreCheck, StoreCheckInput, StoreCheckOutput};
 use baton_ops::op::BeginsStore;
 use baton_store::restore::{self, ReplacedStore, StagedRestore};
 use baton_store::revocations::Revocations;
-use baton_store::{Fault, FaultKind, Store, Target, token};
+use baton_store::{Fault, FaultKind, Store, Target, project, token};
 use serde::Serialize;
 
 use crate::app::App;
@@ -104,9 +105,27 @@ struct Restored<'a> {
     /// The store that goes on to carry out issues and webhooks, until this one takes over.
     #[serde(skip_serializing_if = "Option::is_none")]
     effects_held_for: Option<String>,
+    /// The access tokens that open it from now on.
+    tokens: &'a [RestoredToken],
+    /// The addresses outside that are told of what is written.
+    webhooks: &'a [RestoredWebhook],
     /// Nothing says what was revoked since the backup, and it has valid access tokens.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     revocations_unknown: bool,
+}
+
+/// An access token that opens the restored store.
+#[derive(Serialize)]
+struct RestoredToken {
+    token_id: String,
+    name: String,
+}
+
+/// An address to which the restored store has the entries of a project sent.
+#[derive(Serialize)]
+struct RestoredWebhook {
+    project_id: String,
+    address: String,
 }
 
 /// SQLite would read the log of another store that lies under this name into the backup.
@@ -160,7 +179,8 @@ pub(super) fn restore(args: RestoreArgs, app: &mut App) -> Result<(), AppError> 
     let draft = StagedRestore::build(&args.file, &store, args.incomplete, clock::now(), &mut step)
         .map_err(|fault| unfit(fault, &args.file))?;
     keep_revocations(draft.path(), &store)?;
-    let revives = !can_be_read(&store) && grants_access(draft.path());
+    let (tokens, webhooks) = openings(draft.path())?;
+    let revives = !can_be_read(&store) && !tokens.is_empty();
     let checked = check(&draft, app)?;
     refuse_users(&store)?;
     let previous = draft.install(clock::now(), &mut step).map_err(|fault| in_use(fault, &store))?;
@@ -173,6 +193,8 @@ pub(super) fn restore(args: RestoreArgs, app: &mut App) -> Result<(), AppError> 
         sound: true,
         projects: checked.projects,
         effects_held_for: effects_held_for(&store, app),
+        tokens: &tokens,
+        webhooks: &webhooks,
         revocations_unknown: revives,
     };
     app.show(&restored, show)
@@ -191,11 +213,21 @@ fn can_be_read(store: &Path) -> bool {
     Store::open_read_only(&Target::File(store.to_owned())).is_ok_and(read)
 }
 
-/// Whether a store has access tokens that are valid.
-fn grants_access(store: &Path) -> bool {
-    let read = |mut known: Store| known.read(|tx| Ok(token::list(tx)?)).unwrap_or_default();
-    let tokens = Store::open_read_only(&Target::File(store.to_owned())).map(read).unwrap_or_default();
-    tokens.iter().any(|token| token.is_valid(clock::now()))
+/// Who can read a store from elsewhere: the access tokens that are valid, and where its entries are sent.
+fn openings(store: &Path) -> Result<(Vec<RestoredToken>, Vec<RestoredWebhook>), AppError> {
+    let mut store = Store::open_read_only(&Target::File(store.to_owned()))?;
+    Ok(store.read(|tx| {
+        let valid = token::list(tx)?.into_iter().filter(|token| token.is_valid(clock::now()));
+        let tokens =
+            valid.map(|token| RestoredToken { token_id: token.token_id, name: token.name }).collect();
+        let mut webhooks = Vec::new();
+        for project_id in project::ids(tx)? {
+            if let Some(url) = project::webhook(tx, &project_id)? {
+                webhooks.push(RestoredWebhook { project_id, address: redacted_address(&url) });
+            }
+        }
+        Ok((tokens, webhooks))
+    })?)
 }
 
 /// Revokes in the restored store what the store of the settings has as revoked, where that is another one: the backup may be from before.
@@ -228,6 +260,18 @@ fn show(restored: &Restored<'_>) -> String {
             visible(other),
             shell_word(&store.to_string())
         );
+    }
+    if !restored.tokens.is_empty() {
+        let names: Vec<String> = restored.tokens.iter().map(|token| visible(&token.name)).collect();
+        text += &format!(
+            "  access tokens that open it: {}; `baton token revoke NAME` takes one back\n",
+            names.join(", ")
+        );
+    }
+    for RestoredWebhook { project_id, address } in restored.webhooks {
+        let (project_id, address) = (visible(project_id), visible(address));
+        text +=
+            &format!("  entries of {project_id} are sent to {address}: `baton project show {project_id}`\n");
     }
     if restored.revocations_unknown {
         text += "  access tokens and shares that were revoked since this backup are valid again: look at `baton token list` and `baton share list`\n";

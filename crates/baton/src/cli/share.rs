@@ -140,7 +140,7 @@ fn share(args: ShareArgs, app: &mut App) -> Result<(), AppError> {
 
 fn write(input: &PreviewInput, file: &Path, overwrite: bool, app: &mut App) -> Result<(), AppError> {
     private_file::check_output(file, overwrite)?;
-    let view = app.run::<Preview>(input)?;
+    let view = app.run::<Preview>(input)?.without_secrets();
     let page = shared_page::html(Some(&view))?;
     private_file::write(file, page.as_bytes()).map_err(|error| {
         let what = format!("{} cannot be written: {error}", visible(&file.display().to_string()));

@@ -6,27 +6,26 @@ use std::path::{Component, Path};
 use baton_model::refusal::Refusal;
 use baton_model::session::ProcessLocation;
 use baton_ops::document::{DocumentPath, OmissionReason};
-use baton_ops::handoff::Create;
 use baton_ops::op::{Caller, Host, Operation};
-use baton_ops::session::Pickup;
 use serde_json::{Value, json};
 
+use super::document_consent::DocumentConsent;
 use super::question::Question;
+use super::sent_document::SentDocument;
 use crate::host::Machine;
 use crate::repo_file::stays_inside;
 
 /// Answers a question about this machine. A refusal ends the call: here it would have been refused for the same reason.
-/// Transcripts are not read here, since that takes a store; documents only where a hand-off is picked up,
-/// which inlines them, or left, which sends those along that it links.
+/// Transcripts are not read here, since that takes a store; documents only as far as `consent` goes.
 pub(super) fn answer(
     question: &Question,
-    operation: &str,
+    (operation, consent): (&str, &DocumentConsent),
     caller: &Caller,
     machine: &Machine,
 ) -> Result<Value, Refusal> {
     Ok(match question {
         Question::ProcessGone { process } => json!(has_ended(process, machine)),
-        Question::Git { folder } if is_own(caller, folder) => json!(machine.git(folder)),
+        Question::Git { folder } if is_own_copy(caller, folder, machine) => json!(machine.git(folder)),
         Question::HasFolder { folder } if is_of_repository(caller, folder, machine) => {
             json!(machine.has_folder(folder))
         }
@@ -43,16 +42,19 @@ pub(super) fn answer(
         Question::HoldsRepository { common_dir, id } if is_own_id(caller, id) => {
             json!(machine.holds_repository(common_dir, id))
         }
-        Question::HasCommit { folder, revision } if is_own(caller, folder) => {
+        Question::HasCommit { folder, revision } if is_own_copy(caller, folder, machine) => {
             json!(machine.has_commit(folder, revision))
         }
-        Question::CheckoutOf { folder, branch } if is_own(caller, folder) => {
+        Question::CheckoutOf { folder, branch } if is_own_copy(caller, folder, machine) => {
             json!(machine.checkout_of(folder, branch))
         }
         Question::CommitsMade { folder, since, head } if is_own_or_beside(caller, folder, machine) => {
             json!(machine.commits_made(folder, *since, head.as_deref()))
         }
-        Question::CommittedFiles(query) if is_own_or_beside(caller, &query.folder, machine) => {
+        Question::CommittedFiles(query)
+            if is_own_copy(caller, &query.folder, machine)
+                || is_of_repository(caller, &query.folder, machine) =>
+        {
             json!(machine.committed_files(query))
         }
         Question::PathKind { folder, pattern }
@@ -60,11 +62,18 @@ pub(super) fn answer(
         {
             json!(machine.path_kind(folder, pattern))
         }
-        Question::Document { folder, path, is_own: own } if shows_document((operation, caller), folder) => {
-            json!(machine.document(folder, if *own { DocumentPath::Own } else { DocumentPath::Named(path) }))
+        Question::Document { folder, path, is_own: own }
+            if consent.includes(document_path(*own, path).path()) && is_own_copy(caller, folder, machine) =>
+        {
+            json!(match machine.document(folder, document_path(*own, path)) {
+                Ok(text) => consent.sent(&text),
+                Err(why) => SentDocument::of(Err(why)),
+            })
         }
-        Question::Document { .. } => json!(Err::<String, _>(OmissionReason::Elsewhere)),
-        Question::RoleFile { folder } if is_own(caller, folder) => json!(machine.role_file(folder)?),
+        Question::Document { .. } => json!(SentDocument::of(Err(OmissionReason::Elsewhere))),
+        Question::RoleFile { folder } if is_own_copy(caller, folder, machine) => {
+            json!(machine.role_file(folder)?)
+        }
         // Whether it can be read is all that the server learns.
         Question::Unseal { project_id, identity, sealed } => {
             machine.decrypt(project_id, identity, sealed)?;
@@ -90,9 +99,9 @@ fn own_key(
     }
 }
 
-/// Whether documents of a folder go with what an operation does.
-fn shows_document((operation, caller): (&str, &Caller), folder: &str) -> bool {
-    [Pickup::NAME, Create::NAME].contains(&operation) && is_own(caller, folder)
+/// Which document a question means.
+fn document_path(is_own: bool, path: &str) -> DocumentPath<'_> {
+    if is_own { DocumentPath::Own } else { DocumentPath::Named(path) }
 }
 
 /// Whether a process of this machine has ended.
@@ -123,6 +132,15 @@ fn is_own_id(caller: &Caller, id: &str) -> bool {
     caller.repository.as_ref().is_some_and(|own| own.id.as_deref() == Some(id))
 }
 
+/// Whether a folder is the working copy in which the call was made or lies in it, and belongs to no other repository: one that
+/// lies inside is not shown, nor git's own folder.
+fn is_own_copy(caller: &Caller, folder: &str, machine: &Machine) -> bool {
+    let is_gits = Path::new(folder).components().any(|part| part.as_os_str() == ".git");
+    let own = caller.repository.as_ref().map(|repository| &repository.common_dir);
+    let is_others = |own| machine.repository(folder).is_some_and(|(_, around)| around.common_dir != *own);
+    is_own(caller, folder) && !is_gits && !own.is_some_and(is_others)
+}
+
 /// Whether a folder is the working copy in which the call was made, or lies in it. Others are not disclosed to a
 /// server.
 fn is_own(caller: &Caller, folder: &str) -> bool {
@@ -138,6 +156,7 @@ fn is_own(caller: &Caller, folder: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::remote::document_consent::{handoff_of, own_links};
 
     fn caller(git_root: Option<&str>) -> Caller {
         let folders = ["/home/you/shop/src", "/home/you/shop", "/home/you", "/home", "/"];
@@ -157,5 +176,109 @@ mod tests {
         }
         let plain = caller(None);
         assert!(is_own(&plain, "/home/you/shop/src") && !is_own(&plain, "/home/you/shop"));
+    }
+
+    /// A repository with a file, and a machine that answers for it.
+    fn working_copy() -> (tempfile::TempDir, Caller, Machine) {
+        let dir = tempfile::tempdir().expect("a folder");
+        let root = dir.path().canonicalize().expect("a folder").display().to_string();
+        std::fs::create_dir(dir.path().join("docs")).expect("made");
+        for file in ["spec.md", "other.md", "docs/PROJECT.md"] {
+            std::fs::write(dir.path().join(file), "password = hunter2hunter2X9\n").expect("written");
+        }
+        for args in [&["init", "-q"][..], &["add", "."]] {
+            let git = std::process::Command::new("git").current_dir(dir.path()).args(args).status();
+            assert!(git.expect("git runs").success());
+        }
+        let vars = [("BATON_MACHINE".to_owned(), "laptop".to_owned())].into();
+        let machine = Machine::new(&crate::config::of_test(vars));
+        let caller = Caller { folders: vec![root.clone()], git_root: Some(root), ..Caller::default() };
+        (dir, caller, machine)
+    }
+
+    /// The rule of what a server gets to read: of every operation, whatever it asks, the files that its own call names.
+    #[test]
+    fn a_server_reads_no_file_that_the_call_does_not_name_whatever_the_operation() {
+        let (_dir, caller, machine) = working_copy();
+        let folder = caller.git_root.clone().expect("a folder");
+        let links = json!({ "docs": ["spec.md"] });
+        let inputs = [
+            json!({}),
+            json!({ "links": links }),
+            json!({ "links": { "docs": "https://x.example/y" } }),
+            json!({ "handoff_id": "0199" }),
+            json!({ "links": links, "dry_run": true }),
+            json!({ "handoff_id": "0199", "dry_run": true }),
+            json!({ "id": "spec.md", "path": "spec.md", "handoff_id": "spec.md" }),
+        ];
+        let mut sent = Vec::new();
+        for entry in baton_ops::all::ALL {
+            for (at, input) in inputs.iter().enumerate() {
+                let input = input.as_object().expect("an object");
+                // What the server says that the hand-off of the call links.
+                let of_handoff = json!({ "docs": ["spec.md"] }).as_object().cloned().expect("an object");
+                let shown = match handoff_of(entry.name, input) {
+                    Some(_) => of_handoff,
+                    None => own_links(input).cloned().unwrap_or_default(),
+                };
+                let consent = DocumentConsent::of(entry.name, input, &shown);
+                for path in ["spec.md", "other.md", "docs/PROJECT.md", ".git/config", "../x"] {
+                    let question =
+                        Question::Document { folder: folder.clone(), path: path.to_owned(), is_own: false };
+                    let answer = answer(&question, (entry.name, &consent), &caller, &machine).expect("one");
+                    let text = answer["Ok"].as_str().unwrap_or_default();
+                    assert!(!text.contains("hunter2"), "{} {path}: {answer}", entry.name);
+                    if !text.is_empty() {
+                        sent.push(format!("{} {at} {path} {}", entry.name, !text.starts_with("..")));
+                    }
+                }
+            }
+        }
+        sent.sort();
+        let expected = [
+            "handoff_create 1 spec.md true",
+            "handoff_create 4 spec.md false",
+            "hd_exec 3 docs/PROJECT.md true",
+            "hd_exec 3 spec.md true",
+            "hd_exec 6 docs/PROJECT.md true",
+            "hd_exec 6 spec.md true",
+        ];
+        assert_eq!(sent, expected, "a preview sends a length alone");
+    }
+
+    /// Of every operation: questions that only one of them may have answered.
+    #[test]
+    fn keys_are_made_and_gits_own_folder_and_inner_repositories_are_shown_for_no_question_of_a_server() {
+        let (dir, caller, machine) = working_copy();
+        let root = caller.git_root.clone().expect("a folder");
+        let inner = dir.path().join("inner");
+        std::fs::create_dir(&inner).expect("made");
+        let git = std::process::Command::new("git").current_dir(&inner).args(["init", "-q"]).status();
+        assert!(git.expect("git runs").success());
+        let repository = machine.repository(&root).map(|(_, repository)| repository);
+        assert!(repository.is_some(), "the repository is known");
+        let caller = Caller { repository, ..caller };
+        let nothing = DocumentConsent::default();
+        for entry in baton_ops::all::ALL {
+            let ask = |question: &Question| answer(question, (entry.name, &nothing), &caller, &machine);
+            for folder in [format!("{root}/.git"), format!("{root}/inner"), "/".to_owned()] {
+                let (branch, revision) = ("main".to_owned(), "HEAD".to_owned());
+                for question in [
+                    Question::Git { folder: folder.clone() },
+                    Question::Uncommitted { folder: folder.clone() },
+                    Question::CheckoutOf { folder: folder.clone(), branch },
+                    Question::HasCommit { folder: folder.clone(), revision },
+                    Question::RoleFile { folder: folder.clone() },
+                    Question::Repository { folder: folder.clone() },
+                ] {
+                    let found = ask(&question).expect("an answer");
+                    assert_eq!(found, Value::Null, "{} {question:?}", entry.name);
+                }
+            }
+            if entry.name != baton_ops::key::Create::NAME {
+                let question = Question::MakeKey { project_id: "p".into(), identity: "Lola".into() };
+                assert_eq!(ask(&question), Ok(Value::Null), "{}", entry.name);
+            }
+        }
     }
 }

@@ -4,6 +4,7 @@ use axum::http::HeaderMap;
 use baton_model::refusal::Refusal;
 use baton_model::repository::Repository;
 use baton_model::session::ProcessLocation;
+use baton_model::time::Millis;
 use baton_ops::op::Caller;
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +24,10 @@ pub(crate) struct CallerHeader {
     repository: Option<Repository>,
     #[serde(skip_serializing_if = "Option::is_none")]
     git_fault: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stale_after: Option<Millis>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    hides_subjects: bool,
 }
 
 impl CallerHeader {
@@ -39,6 +44,8 @@ impl CallerHeader {
             git_root: caller.git_root.clone(),
             repository: caller.repository.clone(),
             git_fault: caller.git_fault.clone(),
+            stale_after: caller.stale_after,
+            hides_subjects: caller.hides_subjects,
         }
     }
 
@@ -54,6 +61,8 @@ impl CallerHeader {
             git_root: self.git_root,
             repository: self.repository,
             git_fault: self.git_fault,
+            stale_after: self.stale_after,
+            hides_subjects: self.hides_subjects,
             ..Caller::default()
         }
     }

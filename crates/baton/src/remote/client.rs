@@ -10,7 +10,7 @@ use baton_ops::op::{Access, Caller, Host, Operation, OperationEntry, Retention, 
 use baton_ops::project_folders::ProjectFolders;
 use baton_ops::task::{Show, ShowOutput};
 use reqwest::StatusCode;
-use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue, RETRY_AFTER};
+use reqwest::header::RETRY_AFTER;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -18,8 +18,10 @@ use super::Call;
 use super::answers::answer;
 use super::caller_header::CallerHeader;
 use super::disk::{Disk, DiskRead};
+use super::document_consent::DocumentConsent;
 use super::facts::{AnsweredQuestion, FACTS_REQUIRED};
 use super::fitted::fitted;
+use super::http_client::{client, is_loopback};
 use super::known_scope::KnownScope;
 use super::placeholder::{self, WithheldText, reveal};
 use super::question::Question;
@@ -30,24 +32,20 @@ use crate::config::{Config, Server};
 use crate::error::AppError;
 use crate::host::Machine;
 
-/// How long a connection may take.
-const CONNECT: Duration = Duration::from_secs(5);
-/// How long an answer may take: longer than a server waits for systems outside.
-const ANSWER_TIMEOUT: Duration = Duration::from_secs(120);
 /// The largest answer that is read, in bytes: an export of a ledger, or changes of a working copy.
 const MAX_ANSWER_BYTES: usize = 512 * 1024 * 1024;
 /// How often a request is sent again when its answer was lost, or when the server says that it is too much.
 const AGAIN: u32 = 2;
 /// How often a server may ask back in one call.
-const ROUNDS: usize = 8;
+pub(super) const ROUNDS: usize = 8;
 /// Codes of refusals that are remembered; a server has fewer.
 const CODES: usize = 1_000;
 
 /// A server that takes the place of a store.
 pub(crate) struct Remote {
     client: reqwest::Client,
-    server: Server,
-    machine: Arc<Machine>,
+    pub(super) server: Server,
+    pub(super) machine: Arc<Machine>,
     disk: Disk,
     /// Codes of refusals, each kept once for as long as the process lives.
     codes: Mutex<Vec<&'static str>>,
@@ -100,7 +98,7 @@ impl Remote {
         let mut call = Call { input, caller: CallerHeader::of(caller), facts: Vec::new() };
         let own = || once.unwrap_or_else(key);
         let key = (entry.access == Access::Write && entry.retention != Retention::Nothing).then(own);
-        let mut texts: Vec<(String, String)> = Vec::new();
+        let (mut texts, mut consent) = (Vec::<(String, String)>::new(), None::<DocumentConsent>);
         for _ in 0..ROUNDS {
             let questions = match self.post(entry.name, &call, key.as_deref()).await {
                 Err(AppError::Refused(refusal)) if refusal.code == FACTS_REQUIRED => questions(&refusal),
@@ -114,7 +112,11 @@ impl Remote {
                 break;
             }
             for question in questions {
-                let answer = self.answer(&question, entry, (&call, &withheld), caller, &mut texts).await?;
+                if consent.is_none() && matches!(question, Question::Document { .. }) {
+                    consent = Some(self.consent(entry.name, &call.input, caller).await?);
+                }
+                let context = (&call, &withheld, consent.as_ref());
+                let answer = self.answer(&question, entry, context, caller, &mut texts).await?;
                 call.facts.push(AnsweredQuestion { question, answer });
             }
         }
@@ -166,7 +168,7 @@ impl Remote {
         &self,
         question: &Question,
         entry: &OperationEntry,
-        (call, withheld): (&Call, &WithheldText),
+        (call, withheld, consent): (&Call, &WithheldText, Option<&DocumentConsent>),
         caller: &Caller,
         texts: &mut Vec<(String, String)>,
     ) -> Result<Value, AppError> {
@@ -179,8 +181,10 @@ impl Remote {
                 placeholder::check_whole(entry.name, (&call.input, text), &whole)?;
                 Ok(Value::String(self.machine.encrypt(recipients, &whole)?))
             }
-            // Only the transcript that this very call names is read.
-            Question::Transcript(spec) if InputView(&call.input).id() == Some(&spec.id) => {
+            // Only the transcript that this very call names is read, for what is about transcripts.
+            Question::Transcript(spec)
+                if entry.name.starts_with("transcript_") && InputView(&call.input).id() == Some(&spec.id) =>
+            {
                 self.read(DiskRead::Transcript(spec.clone()), caller).await
             }
             Question::Unseal { project_id, identity, sealed } => {
@@ -188,7 +192,10 @@ impl Remote {
                 texts.push((sealed.clone(), text));
                 Ok(Value::Bool(true))
             }
-            other => Ok(answer(other, entry.name, caller, &self.machine)?),
+            other => {
+                let consent = consent.cloned().unwrap_or_default();
+                Ok(answer(other, (entry.name, &consent), caller, &self.machine)?)
+            }
         }
     }
 
@@ -215,7 +222,7 @@ impl Remote {
     }
 
     /// Posts a call. When the answer is lost on the way it is sent again: the key makes that happen once.
-    async fn post(&self, name: &str, call: &Call, key: Option<&str>) -> Result<Value, AppError> {
+    pub(super) async fn post(&self, name: &str, call: &Call, key: Option<&str>) -> Result<Value, AppError> {
         let url = format!("{}/api/v1/remote/{name}", self.server.url);
         let body = serde_json::to_vec(call).map_err(anyhow::Error::from)?;
         let mut tries = 0;
@@ -314,52 +321,6 @@ impl Remote {
     }
 }
 
-/// What surrounds an operation is done by the server, but for what concerns this machine.
-fn client(server: &Server) -> Result<reqwest::Client, AppError> {
-    // Installing twice is harmless: the first provider stays.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    let mut headers = HeaderMap::new();
-    if let Some(token) = &server.token {
-        let mut value = HeaderValue::from_str(&format!("Bearer {token}")).map_err(anyhow::Error::from)?;
-        value.set_sensitive(true);
-        headers.insert(AUTHORIZATION, value);
-    }
-    let mut builder = reqwest::Client::builder()
-        .connect_timeout(CONNECT)
-        .timeout(ANSWER_TIMEOUT)
-        // The token is for this server, not for one that it points to.
-        .redirect(reqwest::redirect::Policy::none())
-        .default_headers(headers)
-        .user_agent(concat!("baton/", env!("CARGO_PKG_VERSION")));
-    builder = match (&server.ca, server.is_secure()) {
-        (Some(path), _) => builder.tls_certs_only(authorities(path)?),
-        // The system's certificates take a while to load, and nothing asks for them.
-        (None, false) => builder.tls_certs_only([]),
-        (None, true) => builder,
-    };
-    if is_loopback(&server.url) {
-        builder = builder.no_proxy();
-    }
-    Ok(builder.build().map_err(|error| anyhow::anyhow!("the HTTP client cannot be built: {error}"))?)
-}
-
-fn authorities(path: &std::path::Path) -> Result<Vec<reqwest::Certificate>, Refusal> {
-    let refusal = |why: String| {
-        let what = format!("{} holds no certificate that can be read: {why}", path.display());
-        Refusal::invalid("config_invalid", what, "give BATON_SERVER_CA a PEM file")
-    };
-    let pem = std::fs::read(path).map_err(|error| refusal(error.to_string()))?;
-    let found = reqwest::Certificate::from_pem_bundle(&pem).map_err(|error| refusal(error.to_string()))?;
-    if found.is_empty() { Err(refusal("there is none in it".to_owned())) } else { Ok(found) }
-}
-
-fn is_loopback(url: &str) -> bool {
-    let host = url.split("://").nth(1).unwrap_or_default();
-    let name = host.split('/').next().unwrap_or_default();
-    let name = name.rsplit_once(':').map_or(name, |(name, _)| name).trim_matches(['[', ']']);
-    name == "localhost" || name.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
-}
-
 /// The kind of "no" behind a status: the table in `error.rs`, read backwards.
 fn kind(status: StatusCode) -> Kind {
     match status.as_u16() {
@@ -380,7 +341,7 @@ fn key() -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn questions(refusal: &Refusal) -> Vec<Question> {
+pub(super) fn questions(refusal: &Refusal) -> Vec<Question> {
     let questions = refusal.details.get("questions").cloned().unwrap_or_default();
     serde_json::from_value(questions).unwrap_or_default()
 }

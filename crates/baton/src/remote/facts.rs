@@ -12,7 +12,7 @@ use baton_model::refusal::{Kind, Refusal};
 use baton_model::repository::{MadeCommit, Repository};
 use baton_model::session::{ProcessLocation, Session};
 use baton_model::time::Millis;
-use baton_ops::document::{DocumentPath, OmissionReason};
+use baton_ops::document::{CleanDocument, DocumentPath, OmissionReason};
 use baton_ops::op::{Host, PathKind};
 use baton_ops::transcript::DocumentRequest;
 use serde::{Deserialize, Serialize};
@@ -20,6 +20,7 @@ use serde_json::{Value, json};
 
 use super::placeholder::in_place_of;
 use super::question::Question;
+use super::sent_document::SentDocument;
 use crate::host::Machine;
 
 /// The code of the refusal that carries questions.
@@ -72,6 +73,13 @@ impl<'a> ClientHost<'a> {
 
     fn ask_for<T: serde::de::DeserializeOwned>(&self, question: Question) -> Option<T> {
         self.ask(question).and_then(|answer| serde_json::from_value(answer.clone()).ok())
+    }
+
+    fn sent_document(&self, folder: &str, path: DocumentPath<'_>) -> Result<CleanDocument, OmissionReason> {
+        let is_own = path == DocumentPath::Own;
+        let (folder, path) = (folder.to_owned(), path.path().to_owned());
+        let question = Question::Document { folder, path, is_own };
+        self.ask_for::<SentDocument>(question).unwrap_or_default().received()
     }
 
     /// The run goes no further without the answer; `wanted` says the same again.
@@ -162,10 +170,14 @@ impl Host for ClientHost<'_> {
     }
 
     fn document(&self, folder: &str, path: DocumentPath<'_>) -> Result<String, OmissionReason> {
-        let is_own = path == DocumentPath::Own;
-        let (folder, path) = (folder.to_owned(), path.path().to_owned());
-        let question = Question::Document { folder, path, is_own };
-        self.ask_for(question).unwrap_or(Err(OmissionReason::Missing))
+        self.sent_document(folder, path).map(|sent| sent.text)
+    }
+
+    fn linked_document(&self, folder: &str, path: &str) -> Result<CleanDocument, OmissionReason> {
+        // The rules of both machines count.
+        let sent = self.sent_document(folder, DocumentPath::Named(path))?;
+        let clean = CleanDocument::of(&sent.text);
+        Ok(CleanDocument { secrets: clean.secrets + sent.secrets, ..clean })
     }
 
     fn cache_dir(&self) -> Option<&Path> {

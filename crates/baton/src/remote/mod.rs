@@ -7,12 +7,16 @@ mod answers;
 mod caller_header;
 mod client;
 mod disk;
+mod document_consent;
 mod facts;
 mod fitted;
 mod keyed_call;
+mod handoff_links;
+mod http_client;
 mod known_scope;
 mod placeholder;
 mod question;
+mod sent_document;
 mod server_fault;
 
 use serde::{Deserialize, Serialize};

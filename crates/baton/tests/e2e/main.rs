@@ -88,6 +88,7 @@ mod redact;
 mod redis_server;
 mod remote;
 mod remote_claims;
+mod remote_rules;
 mod remote_sensitive;
 mod restored_tokens;
 mod restores;

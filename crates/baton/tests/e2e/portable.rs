@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::stage::{Stage, text};
+use crate::stage::{Stage, items, text};
 use crate::transcript_copies::{SAID, SECRET, session_with_a_secret};
 use crate::worktrees::git;
 
@@ -120,6 +120,31 @@ fn an_encrypted_file_opens_with_its_key_or_its_passphrase_alone() {
     assert!(!text(&refused, "hint").contains("--overwrite"), "import has no such option: {refused}");
     let again = donna.json(&["handoff", "import", &homes.file, "--passphrase-file", &good]);
     assert_eq!((&again["imported_before"], &again["baton_id"]), (&json!(true), &imported["baton_id"]));
+}
+
+#[test]
+fn an_import_whose_transcript_cannot_be_written_is_refused_before_it_imports() {
+    let homes = two_homes();
+    wrapped(&homes);
+    let id = "11111111-aaaa-4000-8000-00000000abcd";
+    let line = |kind: &str, content: Value| {
+        json!({ "type": kind, "sessionId": id, "cwd": homes.here.shop(), "uuid": kind, "timestamp": "2026-11-30T09:00:00.000Z",
+            "version": "2.1.0", "message": { "role": kind, "content": content } })
+    };
+    let lines =
+        [line("user", json!("mend a.txt")), line("assistant", json!([{ "type": "text", "text": "done" }]))];
+    let lines: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    homes.here.file(&format!("home/.claude/projects/-shop/{id}.jsonl"), lines);
+    homes.here.terminal("Ann").json(&["handoff", "export", "-o", &homes.file, "--transcript", id]);
+    let donna = homes.there.terminal("Donna").within(&homes.clone);
+    let nowhere = homes.there.root().join("no/such/events").display().to_string();
+    let import = ["handoff", "import", &homes.file, "--transcript"];
+    let refused = donna.refused(1, "output_unwritable", &[&import[..], &[&nowhere]].concat());
+    assert!(text(&refused, "hint").ends_with("nothing was imported"), "{refused}");
+    assert_eq!(items(&donna.json(&["batons"])).len(), 0, "nothing waits");
+    let events = homes.there.root().join("events").display().to_string();
+    assert_eq!(donna.json(&[&import[..], &[&events]].concat())["imported_before"], false);
+    assert!(fs::read_to_string(&events).expect("written").contains("mend a.txt"));
 }
 
 #[test]

@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::details::HandoffDetails;
-use crate::document::{MAX_CARRIED_BYTES, MAX_CARRIED_TOTAL_BYTES, OmissionReason};
+use crate::document::{CleanDocument, MAX_CARRIED_BYTES, MAX_CARRIED_TOTAL_BYTES, OmissionReason};
 use crate::op::Env;
-use crate::session::read_in;
+use crate::session::first_of;
 
 /// The link that names documents.
 const DOCUMENTS: &str = "docs";
@@ -74,7 +74,7 @@ impl LinkedDocument {
 }
 
 /// The paths that links name as documents. An address is no document: its reader follows it.
-pub(crate) fn paths(links: &Map<String, Value>) -> Vec<String> {
+pub fn paths(links: &Map<String, Value>) -> Vec<String> {
     let named = match links.get(DOCUMENTS) {
         Some(Value::String(text)) => vec![text.clone()],
         Some(Value::Array(items)) => items.iter().filter_map(|v| v.as_str().map(str::to_owned)).collect(),
@@ -148,13 +148,11 @@ fn carried_text(
     if folders.is_empty() && !env.host.is_served() {
         return Err(OmissionReason::Elsewhere);
     }
-    let text = read_in(folders, env.host, path)?;
+    let read = |folder: &str| env.host.linked_document(folder, path);
+    let CleanDocument { text, secrets } = first_of(folders, env.host, read)?;
     if text.len() > MAX_CARRIED_BYTES {
         return Err(OmissionReason::TooLargeToSend);
     }
-    let clean = baton_transcripts::redact::shared().redact(&text);
-    let secrets = clean.counts.values().sum();
-    let text = clean.text.into_owned();
     *room = room.checked_sub(text.len()).ok_or(OmissionReason::TooLargeToSend)?;
     Ok((text, secrets))
 }

@@ -57,7 +57,7 @@ pub use conversation::{IssueComment, IssueConversation, IssueEdits};
 pub use create::{Create, CreateOutput};
 pub use create_input::{CreateInput, SeedSession};
 pub use late_close::EndedHandoff;
-pub use linked_documents::{LinkedDocument, LinkedDocumentSummary};
+pub use linked_documents::{LinkedDocument, LinkedDocumentSummary, paths as linked_paths};
 pub use list::{List, ListInput, ListOutput};
 pub use mark_seen::{MarkSeen, MarkSeenInput, MarkSeenOutput};
 pub use missing::note_repository;

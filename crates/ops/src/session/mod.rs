@@ -75,7 +75,7 @@ pub(crate) use history::left_baton;
 pub use history::{ClaimedTask, History, HistoryInput, HistoryOutput, HistoryRow, LastCheckpoint, LeftBaton};
 pub(crate) use late_words::brought_words_remarks;
 pub(crate) use leave::{Address, LeaveResult, leave, spend};
-pub(crate) use named_documents::read_in;
+pub(crate) use named_documents::first_of;
 pub use named_documents::{Document, DocumentOwner, NamedDocument};
 pub use pickup::{Pickup, PickupInput, PickupResult};
 pub(crate) use pickup_handoff::{baton_of, is_abandoned};

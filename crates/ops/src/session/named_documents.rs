@@ -167,12 +167,21 @@ fn find(
     }
 }
 
-/// A document in the first of these folders that has it. Of several reasons why none does the one that says most counts.
-pub(crate) fn read_in(folders: &[String], host: &dyn Host, path: &str) -> Result<String, OmissionReason> {
+/// A document in the first of these folders that has it.
+fn read_in(folders: &[String], host: &dyn Host, path: &str) -> Result<String, OmissionReason> {
+    first_of(folders, host, |folder| host.document(folder, DocumentPath::Named(path)))
+}
+
+/// What `read` gives of the first of these folders that has it. Of several reasons why none does the one that says most counts.
+pub(crate) fn first_of<T>(
+    folders: &[String],
+    host: &dyn Host,
+    read: impl Fn(&str) -> Result<T, OmissionReason>,
+) -> Result<T, OmissionReason> {
     let mut why = None::<OmissionReason>;
     for folder in folders {
-        match host.document(folder, DocumentPath::Named(path)) {
-            Ok(text) => return Ok(text),
+        match read(folder) {
+            Ok(found) => return Ok(found),
             Err(omission) => why = Some(why.map_or(omission, |before| before.or_more(omission))),
         }
     }

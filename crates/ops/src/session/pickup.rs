@@ -8,7 +8,7 @@ use baton_model::time::rfc3339;
 use baton_store::{Failure, Tx, message, session};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::accepted_handoffs::pass_on;
 use super::brought_work::name_recovered;
@@ -105,6 +105,11 @@ pub struct PickupResult {
 }
 
 impl PickupInput {
+    /// The baton or hand-off that an input names.
+    pub fn target_in(input: &Map<String, Value>) -> Option<&str> {
+        input.get("handoff_id")?.as_str()
+    }
+
     /// How it registers where it names no session of its own.
     pub(super) fn registration<'a>(
         &'a self,

@@ -116,6 +116,16 @@ pub(super) fn view(
     Ok(SharedView { project_id, kind, object_id, title, sessions, more: next.is_some(), read_at, expires_at })
 }
 
+impl SharedView {
+    /// Without what the rules of this machine take out, too: it may have been read on another one, by that one's rules.
+    #[must_use]
+    pub fn without_secrets(mut self) -> Self {
+        self.title = baton_transcripts::redact::shared().redact(&self.title).text.into_owned();
+        self.sessions.iter_mut().for_each(thread::redact);
+        self
+    }
+}
+
 /// A packet that does not say in which folder of which home the session ran, and where its tool keeps it.
 fn without_folders(packet: String) -> String {
     let Ok(mut fields) = serde_json::from_str::<Value>(&packet) else { return packet };

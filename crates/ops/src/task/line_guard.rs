@@ -45,8 +45,7 @@ impl LineGuard<'_, '_> {
                 || open_handoff(tx, task)?.is_some()))
     }
 
-    /// Leaves a task as it is where another agent holds it, but for new comments, and its state where that is the acceptor's of its
-    /// hand-off. Returns what was not taken.
+    /// Leaves a task as it is where another agent holds it or has accepted its hand-off, but for new comments. Returns what was not taken.
     pub(super) fn keep_held(
         &self,
         tx: &mut Tx<'_>,
@@ -59,7 +58,8 @@ impl LineGuard<'_, '_> {
         let wanted = entries(merged);
         let is_anothers = |by: &str| identity_key(by) != identity_key(self.identity);
         let is_held = task.claim.as_ref().is_some_and(|claim| is_anothers(&claim.by));
-        let is_kept = if is_held && is_claim_live(tx, self.env, task)? {
+        let is_held = is_held && is_claim_live(tx, self.env, task)?;
+        let is_kept = if is_held || is_handed_to_another(tx, self.env, task, self.identity)? {
             merged.task.clone_from(&ours.task);
             merged.dependencies.clone_from(&ours.dependencies);
             let added = new_comments(&entries(ours), std::mem::take(&mut merged.comments));

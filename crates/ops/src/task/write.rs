@@ -16,6 +16,8 @@ use super::claim_expiry::liveness;
 use super::comment::{LateComment, keep_late};
 use super::deferral_end::end_due_deferrals;
 use super::readiness;
+use crate::force_request::ForceRequest;
+use crate::handoff::acceptor::require_task_acceptor;
 use crate::handoff::claimant::require_unexpired;
 use crate::handoff::edit::task_changed;
 use crate::handoff::expiry::settle;
@@ -172,8 +174,23 @@ pub(super) fn check_writer(
     has_live_lease(tx, env, author, known, None).map(|_| ())
 }
 
-/// The check of both: whether a live lease of the writer is on the task.
+/// The check of both: whether a live lease of the writer is on the task. The task of a hand-off that another has accepted is no write
+/// token's to change, with a lease or without.
 fn has_live_lease(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    author: &Author<'_>,
+    known: &Task,
+    token: Option<i64>,
+) -> Result<bool, Failure> {
+    let is_live = has_own_lease(tx, env, author, known, token)?;
+    if !env.caller.grant.is_operator() {
+        require_task_acceptor(tx, env, known, author.identity, ForceRequest::default())?;
+    }
+    Ok(is_live)
+}
+
+fn has_own_lease(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
     author: &Author<'_>,

@@ -293,6 +293,40 @@ on_every_backend! {
         w.ok(&agent("Zed"), "task_close", forced);
     }
 
+    fn a_write_token_adds_comments_to_the_task_of_an_accepted_handoff_and_changes_nothing_else(w) {
+        w.register("q");
+        w.register("p");
+        w.ok(&agent("Max").project("q"), "handoff_create", json!({ "to_project_id": "p", "subject": "s" }));
+        let items = |w: &mut World| w.ok(&agent("Ann"), "task_list", json!({}));
+        let id = text(&list(&items(w)["items"])[0], "id");
+        let handoff = text(&w.ok(&agent("Ann"), "task_show", json!({ "id": id }))["extra"], "handoff_id");
+        let other = text(&w.ok(&agent("Ann"), "task_create", json!({ "title": "other" })), "id");
+        w.ok(&agent("Ann"), "handoff_advance", json!({ "id": handoff, "action": "accept" }));
+        let before = w.ok(&agent("Ann"), "task_show", json!({ "id": id }));
+        let eve = token("Eve", Scope::Write);
+        let mut row = line(w, &id);
+        row["title"] = json!("EVE");
+        row["priority"] = json!(0);
+        let row = later(w, row);
+        import(w, &eve, &[row]);
+        for (operation, input) in [
+            ("task_update", json!({ "id": id, "title": "EVE", "description": "other work" })),
+            ("task_update", json!({ "id": id, "notes": "EVE" })),
+            ("task_update", json!({ "id": id, "status": "open" })),
+            ("task_depend", json!({ "id": id, "on": other })),
+            ("task_rename", json!({ "id": id, "to": "p-eve" })),
+        ] {
+            w.no(&eve, operation, input, "handoff_not_yours");
+        }
+        w.ok(&eve, "task_comment", json!({ "id": id, "text": "a word" }));
+        let after = w.ok(&agent("Ann"), "task_show", json!({ "id": id }));
+        for field in ["title", "description", "priority", "status", "assignee", "notes", "dependencies"] {
+            assert_eq!(after[field], before[field], "{field}: {after:#}");
+        }
+        w.ok(&agent("Ann"), "task_update", json!({ "id": id, "title": "the acceptor's" }));
+        w.ok(&token("Eve", Scope::Operator), "task_update", json!({ "id": id, "title": "an operator's" }));
+    }
+
     fn what_becomes_sensitive_is_plain_in_no_kept_answer_and_no_remembered_line(w) {
         w.ok(&agent("Ann"), "key_create", json!({}));
         let plain = json!({ "title": "t", "handoff_instructions": { "a": SECRET } });

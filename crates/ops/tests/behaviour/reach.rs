@@ -172,6 +172,7 @@ const QUESTIONS: &[(&str, &str)] = &[
     ("committed_files", "nothing"),
     ("path_kind", "nothing"),
     ("document", "nothing"),
+    ("linked_document", "nothing"),
     ("cache_dir", "the index of transcripts: only for callers that reach all projects"),
     ("progress", "nothing"),
     ("role_file", "nothing: the built-in roles apply"),

@@ -21,6 +21,8 @@ use std::path::Path;
 
 use baton_model::store_place::StorePlace;
 
+use crate::migrate::Migrations;
+
 pub use commit_observer::{CommitEvent, CommitObserver};
 pub use fault::{Failure, Fault, FaultKind};
 pub use sqlite::{DRAFT_MARK, restore};
@@ -173,6 +175,10 @@ pub(crate) trait Engine: Send {
     fn place(&mut self) -> Result<Option<StorePlace>, Fault>;
     /// What the engine finds wrong with its own files; empty is sound.
     fn integrity(&mut self) -> Result<Vec<String>, Fault>;
+    /// Where the schema is another than these migrations make. Empty on a server, whose owner may have things of his own there.
+    fn schema_differences(&mut self, _migrations: Migrations) -> Result<Vec<String>, Fault> {
+        Ok(Vec::new())
+    }
     /// Whether a process that is about to end may do so without closing the connection.
     fn may_stay_open(&self) -> bool {
         false

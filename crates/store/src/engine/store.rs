@@ -227,12 +227,13 @@ impl Store {
         self.connection.is_batch_open()
     }
 
-    /// What is wrong with the store: damage that the engine finds in its file, and migrations that differ from this
-    /// build's. Empty is sound.
+    /// What is wrong with the store: damage that the engine finds in its file, migrations that differ from this build's, and
+    /// what they did not make, such as a trigger. Empty is sound.
     pub fn check(&mut self) -> Result<Vec<String>, Fault> {
         let engine = self.connection.engine.as_mut();
         let mut found = engine.integrity()?;
         found.extend(migrate::differences(engine, self.migrations)?);
+        found.extend(engine.schema_differences(self.migrations)?);
         Ok(found)
     }
 

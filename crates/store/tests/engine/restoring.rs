@@ -430,3 +430,64 @@ fn a_share_that_was_taken_back_stays_so_whatever_the_backup_says() {
         |id: &str| restored.read(|tx| Ok(share::get(tx, id)?)).unwrap().expect("a share").revoked_at;
     assert_eq!((revoked("taken-back"), revoked("valid")), (Some(NOW + 1), None));
 }
+
+/// What nobody but Baton may put into a store: SQLite runs it with every statement, or answers in a table's place.
+const FOREIGN: [(&str, &str); 8] = [
+    ("trigger t1 on duty", "CREATE TRIGGER t1 AFTER INSERT ON duty BEGIN DELETE FROM duty; END"),
+    ("view v1", "CREATE VIEW v1 AS SELECT duty_id FROM duty"),
+    ("table extra", "CREATE TABLE extra (a TEXT)"),
+    ("index i1 on duty", "CREATE UNIQUE INDEX i1 ON duty (holder)"),
+    ("trigger delta_is_chained on delta is missing", "DROP TRIGGER delta_is_chained"),
+    (
+        "trigger delta_is_chained on delta is not",
+        "DROP TRIGGER delta_is_chained; CREATE TRIGGER delta_is_chained BEFORE INSERT ON delta BEGIN DELETE FROM duty; END",
+    ),
+    ("table duty is not", "ALTER TABLE duty ADD COLUMN more TEXT"),
+    (
+        "table duty is not",
+        "PRAGMA writable_schema = ON; UPDATE sqlite_master SET sql = replace(sql, 'holder TEXT', 'holder  TEXT') WHERE name = 'duty'",
+    ),
+];
+
+#[test]
+fn a_backup_with_what_baton_does_not_make_is_refused_by_name_and_changes_nothing() {
+    for (name, sql) in FOREIGN {
+        let stage = Stage::new();
+        rusqlite::Connection::open(stage.backup()).unwrap().execute_batch(sql).unwrap();
+        let fault = stage.restore(&stage.backup()).expect_err(name);
+        assert_eq!(fault.kind, FaultKind::Corrupt, "{name}: {fault}");
+        assert!(fault.message.contains(name), "{name}: {fault}");
+        assert_eq!(rows(&stage.store()), OLD, "{name}");
+        assert_eq!(stage.left_over(), Vec::<String>::new(), "{name}");
+        let mut opened = Store::open_existing(&Target::File(stage.backup()), NOW).unwrap();
+        let found = opened.check().unwrap().join("; ");
+        assert!(found.contains(name), "a check names it, too: {found}");
+    }
+}
+
+#[test]
+fn a_backup_of_an_earlier_version_is_held_against_what_that_version_makes() {
+    for known in [1, 11, 12, 21, MIGRATIONS.len() - 1] {
+        let stage = Stage::new();
+        let path = stage.dir.path().join("earlier.db");
+        drop(Store::open_with(&Target::File(path.clone()), &MIGRATIONS[..known], NOW).unwrap());
+        let other = rusqlite::Connection::open(&path).unwrap();
+        other.execute_batch("CREATE TRIGGER t1 AFTER INSERT ON delta BEGIN DELETE FROM delta; END").unwrap();
+        let fault = stage.restore(&path).expect_err("a trigger");
+        assert!(fault.message.contains("trigger t1 on delta"), "{known}: {fault}");
+        other.execute_batch("DROP TRIGGER t1").unwrap();
+        drop(other);
+        stage.restore(&path).unwrap_or_else(|fault| panic!("{known}: {fault}"));
+    }
+}
+
+#[test]
+fn a_trigger_that_is_in_a_store_already_does_not_run() {
+    let stage = Stage::new();
+    let sql = "CREATE TRIGGER t1 AFTER INSERT ON duty BEGIN DELETE FROM duty; END";
+    rusqlite::Connection::open(stage.store()).unwrap().execute_batch(sql).unwrap();
+    let mut store = Store::open_existing(&Target::File(stage.store()), NOW).unwrap();
+    store.write_shared(|tx| Ok(tx.execute(INSERT, params!["later"])?)).unwrap();
+    let count = store.read(|tx| Ok(tx.query("SELECT duty_id FROM duty", &[])?.len())).unwrap();
+    assert_eq!(count, 4, "every row is there");
+}

@@ -10,8 +10,8 @@ use baton_model::refusal::{Kind, Refusal};
 use baton_ops::changes::{Upload, UploadInput};
 use baton_ops::key::{List, ListInput, Row};
 use baton_ops::portable::{
-    BatonExport, BatonExportInput, BatonExportOutput, BatonImport, BatonImportInput, BatonReclaim,
-    BatonReclaimInput,
+    BatonExport, BatonExportInput, BatonExportOutput, BatonImport, BatonImportInput, BatonImportOutput,
+    BatonReclaim, BatonReclaimInput,
 };
 use baton_ops::session::{Status, StatusInput};
 use baton_ops::transcript::{Events, EventsInput};
@@ -271,25 +271,20 @@ pub(super) fn import(args: Import, app: &mut App) -> Result<(), AppError> {
     let content = read(&args.file, MAX_BYTES)?;
     let text = plain_text(content, &args, app)?;
     let BatonFile { baton, changes_parts, transcript, .. } = BatonFile::parse(&text)?;
-    let project = app.project.clone();
-    if let Some(manifest) = &baton.changes {
-        manifest.check()?;
-        if manifest.remote.is_some() {
-            return Err(
-                baton_model::baton_file::invalid_refusal("names a remote in place of its content").into()
-            );
-        }
-        for (part, content) in (0..).zip(changes_parts) {
-            let content_hash = manifest.content_hash.clone();
-            app.run::<Upload>(&UploadInput { project: project.clone(), content_hash, part, content })?;
-        }
-    }
-    let input = BatonImportInput { project, identity: args.who.identity, baton, again: args.again };
-    let imported = app.run::<BatonImport>(&input)?;
-    if let Some(file) = args.transcript.filter(|_| !transcript.is_empty()) {
+    // Before anything is imported: what cannot be written is known by then.
+    let written = args.transcript.as_deref().filter(|_| !transcript.is_empty());
+    if let Some(file) = written {
         let lines: String = transcript.iter().map(|event| format!("{event}\n")).collect();
-        private_file::write(&file, lines.as_bytes()).map_err(|error| unwritable_refusal(&file, &error))?;
+        private_file::write(file, lines.as_bytes()).map_err(|error| Refusal {
+            hint: "choose another file with --transcript; nothing was imported".into(),
+            ..unwritable_refusal(file, &error)
+        })?;
     }
+    let who = args.who.identity;
+    let imported = import_baton((baton, changes_parts), (who, args.again), app).inspect_err(|_| {
+        // Where it was not imported, its transcript is of no use; the file was not there before.
+        written.map(std::fs::remove_file);
+    })?;
     app.show(&imported, |imported| {
         let word = if imported.imported_before { "imported before" } else { "imported" };
         let (id, project) = (short(&imported.baton_id), &imported.project_id);
@@ -305,6 +300,28 @@ pub(super) fn import(args: Import, app: &mut App) -> Result<(), AppError> {
             imported.receipts.iter().map(receipt).collect::<String>()
         )
     })
+}
+
+/// Keeps what came of a baton: first its changes, then the baton itself.
+fn import_baton(
+    (baton, changes_parts): (PortableBaton, Vec<String>),
+    (identity, again): (Option<String>, bool),
+    app: &mut App,
+) -> Result<BatonImportOutput, AppError> {
+    let project = app.project.clone();
+    if let Some(manifest) = &baton.changes {
+        manifest.check()?;
+        if manifest.remote.is_some() {
+            return Err(
+                baton_model::baton_file::invalid_refusal("names a remote in place of its content").into()
+            );
+        }
+        for (part, content) in (0..).zip(changes_parts) {
+            let content_hash = manifest.content_hash.clone();
+            app.run::<Upload>(&UploadInput { project: project.clone(), content_hash, part, content })?;
+        }
+    }
+    app.run::<BatonImport>(&BatonImportInput { project, identity, baton, again })
 }
 
 pub(super) fn reclaim(args: Reclaim, app: &mut App) -> Result<(), AppError> {

@@ -8,6 +8,7 @@ mod log;
 mod open;
 pub mod restore;
 mod retained_state;
+mod schema;
 
 use std::path::Path;
 
@@ -22,6 +23,7 @@ use super::fault::{Fault, FaultKind};
 use super::tx::one_line;
 use super::value::{Row, Value};
 use super::{Engine, LedgerHead, Mode, Numbers, OpenMode, Savepoint, TAKE};
+use crate::migrate::Migrations;
 use crate::params;
 
 /// Marks a SQLite file as ours, so that no other program's database is taken for a store: "Batn".
@@ -343,6 +345,10 @@ impl Engine for Sqlite {
             Err(fault) if fault.kind == FaultKind::Corrupt => Ok(vec![fault.message]),
             found => found,
         }
+    }
+
+    fn schema_differences(&mut self, migrations: Migrations) -> Result<Vec<String>, Fault> {
+        self.differences(migrations)
     }
 
     fn may_stay_open(&self) -> bool {

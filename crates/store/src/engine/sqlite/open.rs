@@ -267,6 +267,17 @@ fn immutable_uri(path: &str) -> String {
     format!("file:{path}?immutable=1")
 }
 
+/// Whoever made the file also wrote its schema. Nothing of it runs with our statements: no trigger (what Baton has of them holds
+/// programs off that know less), no view in a table's place, and no function with effects; nor do our statements change it by its
+/// rows.
+fn distrust_schema(conn: &Connection) -> rusqlite::Result<()> {
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false)?;
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    Ok(())
+}
+
 /// Settings of the connection. Reads the file once, so that one that cannot be read is found out here.
 fn configure(conn: Connection, access: OpenMode) -> rusqlite::Result<Connection> {
     // What cannot be read is left as it is: closing it would delete a log that looks empty.
@@ -274,6 +285,7 @@ fn configure(conn: Connection, access: OpenMode) -> rusqlite::Result<Connection>
     conn.busy_timeout(BUSY_TIMEOUT)?;
     conn.set_prepared_statement_cache_capacity(STATEMENTS);
     conn.execute_batch(SETTINGS)?;
+    distrust_schema(&conn)?;
     // A plan must not depend on what is bound: else SQLite, which looks at bound limits and at values that a partial index
     // may match, prepares such a statement anew each time it is run.
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;

@@ -17,7 +17,7 @@ use super::copy::{discard, draft_of, second_name, sweep, sync_folder, write_draf
 use super::lock::WriterLock;
 use super::open::{self, FileId, sibling_path};
 use super::retained_state::RetainedState;
-use super::{APPLICATION_ID, error, log};
+use super::{APPLICATION_ID, error, log, schema};
 use crate::engine::fault::{Failure, Fault, FaultKind};
 use crate::engine::{OpenMode, Store, Target};
 use crate::migrate::{self, MIGRATIONS};
@@ -313,11 +313,16 @@ fn examine(backup: &Path, incomplete: bool) -> Result<Connection, Fault> {
         return Err(migrate::newer(version, known_migrations(), &place));
     }
     let found = damage(&conn).map_err(fault)?;
-    if found.is_empty() {
-        Ok(conn)
-    } else {
-        Err(Fault::new(FaultKind::Corrupt, format!("{place} is damaged: {found}")))
+    if !found.is_empty() {
+        return Err(Fault::new(FaultKind::Corrupt, format!("{place} is damaged: {found}")));
     }
+    // Before anything is written to a copy of it: a foreign trigger would take part in that.
+    let applied = usize::try_from(version).unwrap_or_default();
+    let foreign = schema::differences(&conn, MIGRATIONS.get(..applied).unwrap_or(MIGRATIONS))?;
+    if !foreign.is_empty() {
+        return Err(Fault::new(FaultKind::Corrupt, format!("{place}: {}", foreign.join("; "))));
+    }
+    Ok(conn)
 }
 
 /// Whether the file in the place of a store is none: a text, or the database of another program. An empty file, and what begins like a store
