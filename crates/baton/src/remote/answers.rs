@@ -137,7 +137,8 @@ fn is_own_id(caller: &Caller, id: &str) -> bool {
 fn is_own_copy(caller: &Caller, folder: &str, machine: &Machine) -> bool {
     let is_gits = Path::new(folder).components().any(|part| part.as_os_str() == ".git");
     let own = caller.repository.as_ref().map(|repository| &repository.common_dir);
-    let is_others = |own| machine.repository(folder).is_some_and(|(_, around)| around.common_dir != *own);
+    let is_others =
+        |own: &String| machine.repository(folder).is_some_and(|(_, around)| around.common_dir != *own);
     is_own(caller, folder) && !is_gits && !own.is_some_and(is_others)
 }
 

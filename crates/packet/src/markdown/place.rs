@@ -215,10 +215,13 @@ fn drift(cx: &RenderContext, then: &Git) -> Option<String> {
     })
 }
 
+/// How many files are named of those that are not there.
+const MAX_ABSENT: usize = 8;
+
 /// Which of the named files are not there.
 fn absent(missing: &[String]) -> Option<String> {
-    let named: Vec<String> = missing.iter().take(MAX_NAMED).map(|path| reference(path)).collect();
-    let more = match missing.len().saturating_sub(MAX_NAMED) {
+    let named: Vec<String> = missing.iter().take(MAX_ABSENT).map(|path| reference(path)).collect();
+    let more = match missing.len().saturating_sub(MAX_ABSENT) {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
