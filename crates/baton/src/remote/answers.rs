@@ -136,10 +136,11 @@ fn is_own_id(caller: &Caller, id: &str) -> bool {
 /// lies inside is not shown, nor git's own folder.
 fn is_own_copy(caller: &Caller, folder: &str, machine: &Machine) -> bool {
     let is_gits = Path::new(folder).components().any(|part| part.as_os_str() == ".git");
-    let own = caller.repository.as_ref().map(|repository| &repository.common_dir);
-    let is_others =
-        |own: &String| machine.repository(folder).is_some_and(|(_, around)| around.common_dir != *own);
-    is_own(caller, folder) && !is_gits && !own.is_some_and(is_others)
+    let is_others = match (&caller.repository, machine.repository(folder)) {
+        (Some(own), Some((_, around))) => around.common_dir != own.common_dir,
+        _ => false,
+    };
+    is_own(caller, folder) && !is_gits && !is_others
 }
 
 /// Whether a folder is the working copy in which the call was made, or lies in it. Others are not disclosed to a

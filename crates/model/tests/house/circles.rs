@@ -40,6 +40,7 @@ const ALLOWED: &[Circle] = &[
             "agent",
             "token_rights",
             "baton",
+            "caller",
             "caller_project",
             "card",
             "changes",

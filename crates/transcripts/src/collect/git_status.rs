@@ -44,7 +44,7 @@ pub(super) fn status_part<'o>(
     let is_short = steps.get(place).and_then(|step| git_words(step)).is_some_and(|(_, rest)| is_short(&rest));
     let others = || steps.iter().enumerate().filter(|(at, _)| *at != place).map(|(_, step)| step.as_str());
     if steps.len() == 1 || !is_short {
-        return whole(!is_cut && (steps.len() == 1 || others().all(|step| prints_before(step))));
+        return whole(!is_cut && (steps.len() == 1 || others().all(prints_before)));
     }
     let is_own = |line: &&str| short_line(line).is_some() || line.starts_with("## ");
     let first = steps[..place].iter().all(|step| is_silent(step));

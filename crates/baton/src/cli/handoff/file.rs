@@ -283,7 +283,9 @@ pub(super) fn import(args: Import, app: &mut App) -> Result<(), AppError> {
     let who = args.who.identity;
     let imported = import_baton((baton, changes_parts), (who, args.again), app).inspect_err(|_| {
         // Where it was not imported, its transcript is of no use; the file was not there before.
-        written.map(std::fs::remove_file);
+        if let Some(file) = written {
+            let _ = std::fs::remove_file(file);
+        }
     })?;
     app.show(&imported, |imported| {
         let word = if imported.imported_before { "imported before" } else { "imported" };

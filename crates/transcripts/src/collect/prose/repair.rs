@@ -50,7 +50,7 @@ pub(crate) fn names_lines(text: &str) -> bool {
             begins_with_digit(number) && path.chars().any(char::is_alphabetic) && !path.ends_with('.')
         })
     };
-    by_word || words.iter().any(|word| by_path(&word))
+    by_word || words.iter().any(by_path)
 }
 
 /// Whether a sentence of it is a guess at the cause of something.
