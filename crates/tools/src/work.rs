@@ -88,12 +88,12 @@ impl Hunk {
     }
 
     /// The text that was replaced.
-    pub(crate) fn old(&self) -> String {
+    pub(crate) fn old_text(&self) -> String {
         self.side('+')
     }
 
     /// The text that replaced it.
-    pub(crate) fn new(&self) -> String {
+    pub(crate) fn new_text(&self) -> String {
         self.side('-')
     }
 }
@@ -110,7 +110,7 @@ impl Work {
         hunks: &[Hunk],
         call: impl Fn(String, String) -> OwnCall,
     ) -> Option<Vec<OwnCall>> {
-        let pairs = hunks.iter().map(|hunk| (hunk.old(), hunk.new()));
+        let pairs = hunks.iter().map(|hunk| (hunk.old_text(), hunk.new_text()));
         let calls = pairs.map(|(old, new)| (!old.is_empty()).then(|| call(old, new)));
         calls.collect::<Option<Vec<_>>>().filter(|calls| !calls.is_empty())
     }

@@ -20,7 +20,7 @@ fn a_bad_packet_is_refused_and_the_session_goes_on() {
     let lola = stage.terminal("Lola");
     let before = stage.deltas();
     let large = format!("{{\"summary\":\"{}\"}}", "x".repeat(256 * 1024));
-    let deep = format!("{{\"summary\":\"x\",\"metadata\":{}1{}}}", "[".repeat(5_000), "]".repeat(5_000));
+    let deep = format!("{{\"summary\":\"x\",\"own\":{}1{}}}", "[".repeat(5_000), "]".repeat(5_000));
     for (packet, code, expected) in [
         ("", "packet_invalid", ""),
         ("not json", "packet_invalid", ""),

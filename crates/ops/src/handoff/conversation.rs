@@ -196,7 +196,7 @@ fn edits(
     };
     let has_edits = edits != IssueEdits::default();
     let edited_by = edited_by.filter(|_| !is_nameless).map(|name| line(&name).into_owned());
-    Ok(has_edits.then(|| IssueEdits { edited_by, changed_at: Some(Timestamp(updated_at)), ..edits }))
+    Ok(has_edits.then_some(IssueEdits { edited_by, changed_at: Some(Timestamp(updated_at)), ..edits }))
 }
 
 /// A comment as far as there is room for it; none where there is no room left.

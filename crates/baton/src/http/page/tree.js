@@ -46,7 +46,7 @@ const SHELVES_OF_TREE = [['', 'open'], ['all', 'closed ones, too']];
 
 function branch(project, one, depth, { isOpen, isAll }) {
   return h('li.card', { key: one.id, 'data-row': true, class: `deep${Math.min(depth, 6)}` },
-    h('div.row', {}, one.part_count ? h('button.turn', { type: 'button', id: `turn ${one.id}`, 'aria-expanded': String(isOpen), 'aria-label': `Parts of ${one.title}`, onclick: () => turnBranch(project, one.id, isAll) }, `${isOpen ? '▾' : '▸'} ${one.part_count}`) : null,
+    h('div.row', {}, one.part_count ? h('button.turn', { type: 'button', id: `turn ${one.id}`, 'aria-expanded': String(isOpen), 'aria-label': `${one.part_count} parts of ${one.title}`, onclick: () => turnBranch(project, one.id, isAll) }, `${isOpen ? '▾' : '▸'} ${one.part_count}`) : null,
       state(BLOCKED(one) ? 'blocked' : one.status), h('h3', {}, h('a', { href: `#/task/${part(project)}/${part(one.id)}` }, one.title)), h('span.push', {}, chip(`P${one.priority}`))),
     h('p.meta', {}, [depth > 1 ? `level ${depth}` : '', one.id, one.agent_role, one.assignee].filter(Boolean).join(' · ')));
 }

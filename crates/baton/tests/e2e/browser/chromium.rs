@@ -13,6 +13,9 @@ use tempfile::TempDir;
 
 use crate::stage::env;
 
+/// What the browser answers where the page that it looks at is replaced by another.
+const LEFT_PAGE: &str = "Inspected target navigated or closed";
+
 /// How long anything may take before the test says that it did not come. The machine may be busy.
 const TIMEOUT: Duration = Duration::from_secs(15);
 
@@ -105,6 +108,10 @@ impl Chromium {
                 panic!("the browser does not answer to {method} {params}")
             };
             if heard["id"] == id {
+                // The page was left while it looked: nothing is known of the next one yet.
+                if method == "Runtime.evaluate" && heard["error"]["message"] == LEFT_PAGE {
+                    return Value::Null;
+                }
                 assert!(heard["error"].is_null(), "{method} {params}: {heard:#}");
                 return heard["result"].take();
             }

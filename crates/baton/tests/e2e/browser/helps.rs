@@ -202,7 +202,7 @@ fn who_may_only_look_is_offered_no_act() {
     ] {
         tab.go(&place);
         let found = tab.eval(
-            "[...document.querySelectorAll('main button:not(.copy, .more)')].map((one) => one.innerText)\
+            "[...document.querySelectorAll('main button:not(.copy, .more, .filters *)')].map((one) => one.innerText)\
              .filter((one) => one && !/^(Open|Raw|Text|Rendered|\\d+ new)/.test(one)).join()",
         );
         assert_eq!(found, "", "at {place}");
