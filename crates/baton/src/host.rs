@@ -55,7 +55,6 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    /// This machine.
     pub(crate) fn new(config: &Config) -> Self {
         let id = config.machine.clone().unwrap_or_else(|| machine_id(&config.data_dir));
         let os = match std::env::consts::OS {

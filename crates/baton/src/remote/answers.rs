@@ -51,10 +51,7 @@ pub(super) fn answer(
         Question::CommitsMade { folder, since, head } if is_own_or_beside(caller, folder, machine) => {
             json!(machine.commits_made(folder, *since, head.as_deref()))
         }
-        Question::CommittedFiles(query)
-            if is_own_copy(caller, &query.folder, machine)
-                || is_of_repository(caller, &query.folder, machine) =>
-        {
+        Question::CommittedFiles(query) if is_copy_or_beside(caller, &query.folder, machine) => {
             json!(machine.committed_files(query))
         }
         Question::PathKind { folder, pattern }
@@ -62,15 +59,9 @@ pub(super) fn answer(
         {
             json!(machine.path_kind(folder, pattern))
         }
-        Question::Document { folder, path, is_own: own }
-            if consent.includes(document_path(*own, path).path()) && is_own_copy(caller, folder, machine) =>
-        {
-            json!(match machine.document(folder, document_path(*own, path)) {
-                Ok(text) => consent.sent(&text),
-                Err(why) => SentDocument::of(Err(why)),
-            })
+        Question::Document { folder, path, is_own: own } => {
+            json!(sent_document((folder, document_path(*own, path)), consent, caller, machine))
         }
-        Question::Document { .. } => json!(SentDocument::of(Err(OmissionReason::Elsewhere))),
         Question::RoleFile { folder } if is_own_copy(caller, folder, machine) => {
             json!(machine.role_file(folder)?)
         }
@@ -99,6 +90,22 @@ fn own_key(
     }
 }
 
+/// The text of a document, as far as the call lets it go.
+fn sent_document(
+    (folder, document): (&str, DocumentPath<'_>),
+    consent: &DocumentConsent,
+    caller: &Caller,
+    machine: &Machine,
+) -> SentDocument {
+    if !consent.includes(document.path()) || !is_own_copy(caller, folder, machine) {
+        return SentDocument::of(Err(OmissionReason::Elsewhere));
+    }
+    match machine.document(folder, document) {
+        Ok(text) => consent.sent(&text),
+        Err(why) => SentDocument::of(Err(why)),
+    }
+}
+
 /// Which document a question means.
 fn document_path(is_own: bool, path: &str) -> DocumentPath<'_> {
     if is_own { DocumentPath::Own } else { DocumentPath::Named(path) }
@@ -120,6 +127,11 @@ fn fingerprints(folder: &str, paths: &[String], machine: &Machine) -> Option<Vec
 /// Whether a folder lies in the working copy of the call, or is the top of another one of its repository.
 fn is_own_or_beside(caller: &Caller, folder: &str, machine: &Machine) -> bool {
     is_own(caller, folder) || is_of_repository(caller, folder, machine)
+}
+
+/// Whether a folder is the working copy of the call, or the top of another one of its repository.
+fn is_copy_or_beside(caller: &Caller, folder: &str, machine: &Machine) -> bool {
+    is_own_copy(caller, folder, machine) || is_of_repository(caller, folder, machine)
 }
 
 /// Whether a folder is the top of a working copy of the repository in which the call was made.
@@ -158,7 +170,9 @@ fn is_own(caller: &Caller, folder: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::remote::document_consent::{handoff_of, own_links};
+    use baton_ops::handoff::CreateInput;
+
+    use crate::remote::document_consent::handoff_of;
 
     fn caller(git_root: Option<&str>) -> Caller {
         let folders = ["/home/you/shop/src", "/home/you/shop", "/home/you", "/home", "/"];
@@ -186,7 +200,8 @@ mod tests {
         let root = dir.path().canonicalize().expect("a folder").display().to_string();
         std::fs::create_dir(dir.path().join("docs")).expect("made");
         for file in ["spec.md", "other.md", "docs/PROJECT.md"] {
-            std::fs::write(dir.path().join(file), "password = hunter2hunter2X9\n").expect("written");
+            std::fs::write(dir.path().join(file), format!("{} = hunter2hunter2X9\n", "password"))
+                .expect("written");
         }
         for args in [&["init", "-q"][..], &["add", "."]] {
             let git = std::process::Command::new("git").current_dir(dir.path()).args(args).status();
@@ -221,7 +236,7 @@ mod tests {
                 let of_handoff = json!({ "docs": ["spec.md"] }).as_object().cloned().expect("an object");
                 let shown = match handoff_of(entry.name, input) {
                     Some(_) => of_handoff,
-                    None => own_links(input).cloned().unwrap_or_default(),
+                    None => CreateInput::links_in(input),
                 };
                 let consent = DocumentConsent::of(entry.name, input, &shown);
                 for path in ["spec.md", "other.md", "docs/PROJECT.md", ".git/config", "../x"] {

@@ -2,7 +2,7 @@
 //! What the server asks for makes no difference.
 
 use baton_ops::document::{CleanDocument, DocumentPath, OmissionReason};
-use baton_ops::handoff::{Create, linked_paths};
+use baton_ops::handoff::{Create, CreateInput, linked_paths};
 use baton_ops::input::InputView;
 use baton_ops::op::Operation;
 use baton_ops::session::{Pickup, PickupInput};
@@ -74,12 +74,7 @@ impl DocumentConsent {
 pub(super) fn handoff_of<'a>(operation: &str, input: &'a Map<String, Value>) -> Option<&'a str> {
     match operation {
         Pickup::NAME => PickupInput::target_in(input),
-        Create::NAME if own_links(input).is_none_or(Map::is_empty) => input.get("replaces")?.as_str(),
+        Create::NAME if CreateInput::links_in(input).is_empty() => CreateInput::replaces_in(input),
         _ => None,
     }
-}
-
-/// The links that a call names.
-pub(super) fn own_links(input: &Map<String, Value>) -> Option<&Map<String, Value>> {
-    input.get("links")?.as_object()
 }

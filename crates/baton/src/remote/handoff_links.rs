@@ -1,6 +1,6 @@
 //! The links of the hand-off that a call is about, as its server shows them to whoever reads it.
 
-use baton_ops::handoff::{Show, ShowInput, ShowOutput};
+use baton_ops::handoff::{CreateInput, Show, ShowInput, ShowOutput};
 use baton_ops::input::InputView;
 use baton_ops::op::{Caller, Operation};
 use serde::Deserialize;
@@ -10,7 +10,7 @@ use super::Call;
 use super::answers::answer;
 use super::caller_header::CallerHeader;
 use super::client::{ROUNDS, Remote, questions};
-use super::document_consent::{DocumentConsent, handoff_of, own_links};
+use super::document_consent::{DocumentConsent, handoff_of};
 use super::facts::{AnsweredQuestion, FACTS_REQUIRED};
 use super::server_fault::unreadable_refusal;
 use crate::error::AppError;
@@ -25,7 +25,7 @@ impl Remote {
     ) -> Result<DocumentConsent, AppError> {
         let links = match handoff_of(operation, input) {
             Some(id) => self.links_of(id, InputView(input).project(), caller).await?,
-            None => own_links(input).cloned().unwrap_or_default(),
+            None => CreateInput::links_in(input),
         };
         Ok(DocumentConsent::of(operation, input, &links))
     }

@@ -49,11 +49,11 @@ fn at_a_limit_the_hook_gives_them_to_its_baton_where_the_setting_says_so() {
         let stage = edited();
         stage.terminal("Ann").json(&["end"]);
         limited(&stage, setting);
-        let kept = (0..150).any(|_| {
+        let is_wrapped = (0..150).any(|_| {
             std::thread::sleep(Duration::from_millis(100));
             stage.ledger("shop").iter().any(|delta| delta["kind"] == "wrap")
         });
-        assert!(kept, "{}", stage.terminal("Zoe").text(&["log"]));
+        assert!(is_wrapped, "{}", stage.terminal("Zoe").text(&["log"]));
         match setting {
             "always" => assert_eq!(travelling(&stage, 15), Some(json!(["a.txt", "new/b.txt"]))),
             _ => assert_eq!(travelling(&stage, 1), None),

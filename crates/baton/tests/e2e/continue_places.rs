@@ -8,7 +8,7 @@ use crate::carry::{NORMAL, called, claude_on, real, stand_in};
 use crate::stage::Stage;
 use crate::worktrees::{committed, git, worktree};
 
-/// Continues the session in Codex from the first working copy: where it is started, and what is said.
+/// Continues the session in Codex from the first working copy: where it is started, and what is told.
 fn continued(stage: &Stage) -> (String, String) {
     let lola = stage.terminal("Lola");
     let args = ["continue", NORMAL, "--in", "codex", "--force", "--why", "the next tool"];
@@ -28,9 +28,9 @@ fn a_worktree_that_was_moved_is_entered_where_it_lies_now() {
         }
         claude_on(&stage, &beside.join("src"), "fix");
         git(&stage, stage.shop(), &["worktree", "move", "../beside", "../moved"]);
-        let (folder, said) = continued(&stage);
-        assert_eq!(folder, real(&stage.root().join("moved/src")), "{is_known} {said}");
-        assert!(said.contains(&format!("{} was moved to", beside.join("src").display())), "{said}");
+        let (folder, text) = continued(&stage);
+        assert_eq!(folder, real(&stage.root().join("moved/src")), "{is_known} {text}");
+        assert!(text.contains(&format!("{} was moved to", beside.join("src").display())), "{text}");
         // Its own tool keeps sessions by folder: it is given the document there.
         let again = stage.terminal("Lola").json(&["continue", NORMAL, "--in", "claude", "--print"]);
         assert_eq!(
@@ -52,9 +52,9 @@ fn another_repository_in_the_place_of_the_worktree_is_not_entered() {
     git(&stage, &beside, &["switch", "-q", "fix"]);
     git(&stage, stage.shop(), &["worktree", "remove", "--force", "../beside"]);
     git(&stage, stage.root(), &["init", "-q", "beside"]);
-    let (folder, said) = continued(&stage);
-    assert_eq!(folder, real(&stage.shop()), "{said}");
-    assert!(said.contains("holds something else by now") && said.contains("`git switch fix`"), "{said}");
+    let (folder, text) = continued(&stage);
+    assert_eq!(folder, real(&stage.shop()), "{text}");
+    assert!(text.contains("holds something else by now") && text.contains("`git switch fix`"), "{text}");
     let shown = stage.terminal("Lola").json(&["continue", NORMAL, "--in", "codex", "--print"]);
     assert_eq!(shown["warnings"][0]["kind"], "folder_replaced");
     // Who names the folder is taken at his word.
@@ -74,16 +74,16 @@ fn of_a_worktree_that_is_gone_the_branch_is_named_that_is_left() {
         let branch = if is_known { "fix" } else { "inner" };
         claude_on(&stage, &path, branch);
         git(&stage, stage.shop(), &["worktree", "remove", "--force", path.to_str().expect("utf-8")]);
-        let (folder, said) = continued(&stage);
-        assert_eq!(folder, real(&stage.shop()), "{said}");
+        let (folder, text) = continued(&stage);
+        assert_eq!(folder, real(&stage.shop()), "{text}");
         let left = format!("its branch {branch} is left here");
-        assert!(said.contains(" is not here; ") && said.contains(&left), "{said}");
-        assert!(said.contains(&format!("`git switch {branch}`")), "{said}");
+        assert!(text.contains(" is not here; ") && text.contains(&left), "{text}");
+        assert!(text.contains(&format!("`git switch {branch}`")), "{text}");
     }
     // What nobody registered is another project's, or none: only the name is known.
     let path = worktree(&stage, "far", "alone");
     claude_on(&stage, &path, "alone");
     git(&stage, stage.shop(), &["worktree", "remove", "--force", "../far"]);
-    let (_, said) = continued(&stage);
-    assert!(said.contains("its branch was alone"), "{said}");
+    let (_, text) = continued(&stage);
+    assert!(text.contains("its branch was alone"), "{text}");
 }

@@ -48,7 +48,7 @@ impl Held {
         server.ok("session_checkpoint", &own("Ann", json!({ "summary": "so far", "state": { "k": 1 } })));
         let work = json!({ "from_project_id": "lib", "identity": "Sue", "to_project_id": "shop", "subject": "work", "local": true });
         let handoff = text(&server.ok("handoff_create", &work), "handoff_id");
-        server.ok("handoff_advance", &own("Ann", json!({ "id": handoff, "action": "accept" })));
+        server.ok("handoff_advance", &json!({ "id": handoff, "action": "accept", "identity": "Ann" }));
         let (task, session) = (text(&made, "id"), text(&picked, "session_id"));
         let baton = text(&picked["baton"], "delta_id");
         let lease = lease["items"][0]["lease_id"].as_str().unwrap_or("src/**").to_owned();

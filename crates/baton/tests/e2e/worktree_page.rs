@@ -267,12 +267,12 @@ fn a_second_clone_hears_what_the_page_shows() {
     home.types("Ann", &shop, &first.map(str::to_owned));
     let shown =
         PAGE.split("## A second clone").nth(1).and_then(|rest| rest.split("```\n").nth(1)).expect("it");
-    let (typed, said) = shown.split_once('\n').expect("a command and an answer");
+    let (typed, text) = shown.split_once('\n').expect("a command and an answer");
     let line = typed.strip_prefix("$ ").expect("a command").to_owned();
     let answer = home.terminal(home.stage.terminal("Ann"), home.stage.root(), &[line]);
     assert_ne!(answer.code, 0, "{answer:#?}");
-    let said = said.replace("/home/you", &home.stage.home().display().to_string());
-    assert!(answer.err.starts_with(said.trim_end()), "{answer:#?}\n{said}");
-    // And what the hint says can be said.
+    let text = text.replace("/home/you", &home.stage.home().display().to_string());
+    assert!(answer.err.starts_with(text.trim_end()), "{answer:#?}\n{text}");
+    // And what the hint says can be typed.
     home.types("Ann", &home.src("shop-2"), &["baton init --join shop".to_owned(), "baton start".to_owned()]);
 }

@@ -62,7 +62,7 @@ pub fn build(
 ) -> Result<Value, Refusal> {
     let mut message = Map::new();
     message.insert("task_id".into(), json!(work.task_id));
-    message.insert("task_title".into(), json!(line(work.title)));
+    message.insert("task_title".into(), json!(title(work)));
     message.insert("handoff_type".into(), json!(way(kind, work)));
     message.insert("context".into(), Value::Object(fit::truncate(kind, &known_fields(kind, work), budget)));
     message.insert("previous_attempts".into(), json!(work.attempts));
@@ -74,6 +74,12 @@ pub fn build(
     let message = Value::Object(message);
     check(kind, &message, envelope)?;
     Ok(message)
+}
+
+/// The title in one line; the id where there is nothing to read in it.
+fn title(work: &TaskFacts<'_>) -> String {
+    let title = line(work.title);
+    if title.trim().is_empty() { work.task_id.to_owned() } else { title }
 }
 
 /// One line of at most 400 bytes.

@@ -4,6 +4,18 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+impl CreateInput {
+    /// The links that an input names; empty where it names none.
+    pub fn links_in(input: &Map<String, Value>) -> Map<String, Value> {
+        input.get("links").and_then(Value::as_object).cloned().unwrap_or_default()
+    }
+
+    /// The hand-off that an input replaces.
+    pub fn replaces_in(input: &Map<String, Value>) -> Option<&str> {
+        input.get("replaces")?.as_str()
+    }
+}
+
 /// Input of `handoff_create`.
 #[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -129,7 +129,10 @@ fn save(
         return Ok(CheckpointResult::Late(keep_late_note(tx, env, &own, (&note, &note))?));
     }
     let key = input.task.clone().unwrap_or_else(|| task_key(&own));
-    let known = saved_before(tx, &own, &key)?;
+    let known = match input.task {
+        Some(_) => saved_before(tx, &own, &key)?,
+        None => state::get(tx, project_id, &own.identity, &key)?,
+    };
     let version = known.as_ref().map_or(0, |state| state.version);
     if let Some(expected) = input.expected_version
         && expected != version

@@ -102,10 +102,8 @@ fn named(w: &mut World) -> Named {
     let ann = agent("Ann");
     let task = text(&w.ok(&ann, "task_list", json!({ "status": "in_progress" }))["items"][0], "id");
     let handoff = text(&w.ok(&ann, "handoff_list", json!({}))["items"][0], "handoff_id");
-    let held = |row: &Value| row["state"] == "held";
-    let batons = w.ok(&ann, "baton_list", json!({}));
-    let baton = batons["items"].as_array().into_iter().flatten().find(|row| held(row)).cloned();
-    Named { task, handoff, baton: text(&baton.unwrap_or_default(), "baton_id") }
+    let batons = w.ok(&ann, "baton_list", json!({ "state": "held" }));
+    Named { task, handoff, baton: text(&batons["items"][0], "baton_id") }
 }
 
 /// Inputs in which every text takes each id in turn, and every choice each of its words.

@@ -73,7 +73,7 @@ impl Hub {
             reason: None,
             comments: Vec::new(),
         });
-        issue(self.issues.len(), Vec::new())
+        issue(&draft.repo, self.issues.len(), Vec::new())
     }
 
     fn find(&mut self, draft: &Draft) -> TrackerResult {
@@ -91,7 +91,7 @@ impl Hub {
                 i64::try_from(at + 1).expect("small")
             })
             .collect();
-        issue(first + 1, doubles)
+        issue(&draft.repo, first + 1, doubles)
     }
 
     fn close(&mut self, number: i64, comment: &str, reason: &str, marker: &str) -> TrackerResult {
@@ -124,11 +124,11 @@ impl Hub {
     }
 }
 
-fn issue(number: usize, doubles: Vec<i64>) -> TrackerResult {
+fn issue(repo: &str, number: usize, doubles: Vec<i64>) -> TrackerResult {
     let number = i64::try_from(number).expect("small");
     TrackerResult::Issue {
         number,
-        url: format!("https://github.example/o/r/issues/{number}"),
+        url: format!("https://github.example/{repo}/issues/{number}"),
         duplicates: doubles,
     }
 }

@@ -3,7 +3,6 @@
 use baton_model::access::{Grant, Scope};
 use serde_json::{Value, json};
 
-use crate::backend::Backend;
 use crate::hub::Hub;
 use crate::saga::{act, create, drive, receiver, sender};
 use crate::world::{World, agent, column, list, text};
@@ -92,7 +91,7 @@ on_every_backend! {
             let shown = answer.pointer(place).unwrap_or_else(|| panic!("{verb}: {answer:#}"));
             let all = list(&shown["comments"]);
             assert_eq!(column(&all, "author"), ["dave", "carol"], "{shown:#}");
-            assert_eq!((&all[0]["text"], &all[0]["edited_at"]), (&json!("go on"), &json!("1970-01-01T00:00:04Z")), "{shown:#}");
+            assert_eq!((&all[0]["text"], &all[0]["edited_at"]), (&json!("go on"), &json!("1970-01-01T00:00:04.000Z")), "{shown:#}");
             assert_eq!((shown["comments_total"].clone(), shown.get("see_all")), (json!(2), None));
             assert!(text(shown, "notice").contains("data, not instructions"), "{shown:#}");
             for hidden in [secret, "\u{202e}", "half way"] {
@@ -135,7 +134,7 @@ on_every_backend! {
         let seen = edits(w);
         assert_eq!((&seen["title"], &seen["labels_added"]), (&json!("add two endpoints"), &json!(["urgent"])), "{seen:#}");
         assert_eq!((&seen["labels_removed"], &seen["body_added"]), (&json!(["handoff"]), &json!("and GET /y")), "{seen:#}");
-        assert_eq!((&seen["edited_by"], &seen["changed_at"]), (&json!("carol"), &json!("1970-01-01T00:00:20Z")));
+        assert_eq!((&seen["edited_by"], &seen["changed_at"]), (&json!("carol"), &json!("1970-01-01T00:00:20.000Z")));
         let older = json!({ "title": "an older title" });
         assert_eq!(look(w, &hub, 15, older)["changed"], false);
         assert_eq!(edits(w), seen, "an older event overwrites nothing");
@@ -172,29 +171,6 @@ on_every_backend! {
         assert_eq!((export(w, sender()), export(w, receiver())), (Value::Null, json!("insider")));
     }
 
-    fn an_export_carries_it_and_of_two_copies_the_newer_stays(w) {
-        let (id, hub) = offered(w);
-        look(w, &hub, 10, json!({ "title": "theirs" }));
-        hear(w, json!([said(1, 1, "carol", "one"), said(2, 2, "carol", "two")]), json!([]));
-        let lines = |w: &mut World, who: &crate::world::Agent| {
-            let mut rows = list(&w.ok(who, "ledger_list", json!({ "chain": true, "limit": 1_000 }))["items"]);
-            rows.extend(list(&w.ok(who, "ledger_export", json!({}))["items"]));
-            rows
-        };
-        let early = lines(w, &sender());
-        hear(w, json!([said(1, 9, "carol", "one, changed")]), json!([2]));
-        let late = lines(w, &receiver());
-        for order in [[&early, &late], [&late, &early]] {
-            let mut there = World::new(Backend::Memory, 91).expect("memory");
-            for rows in order {
-                there.ok(&agent("Owner"), "ledger_import", json!({ "lines": rows, "unverified": true }));
-            }
-            let shown = there.ok(&receiver(), "handoff_show", json!({ "id": id }))["conversation"].clone();
-            assert_eq!(column(&list(&shown["comments"]), "text"), ["one, changed"], "{shown:#}");
-            assert_eq!(shown["issue"]["title"], "theirs");
-        }
-    }
-
     fn completing_ends_the_seeded_state_and_what_was_there_before_stays(w) {
         w.register("q");
         let hand = json!({ "to_project_id": "q", "subject": "s", "to_identity": "Donna" });
@@ -228,9 +204,9 @@ on_every_backend! {
 
     fn a_seed_in_a_roles_name_is_continued_by_who_took_it(w) {
         w.register("q");
-        let made = w.ok(&sender(), "handoff_create", json!({ "to_project_id": "q", "subject": "s", "to_role": "tester" }));
+        let made = w.ok(&sender(), "handoff_create", json!({ "to_project_id": "q", "subject": "s", "to_role": "testing" }));
         let (id, task) = (text(&made, "handoff_id"), text(&made["seeded_session"], "task_id"));
-        w.ok(&receiver(), "agent_register", json!({ "roles": ["tester"] }));
+        w.ok(&receiver(), "agent_register", json!({ "roles": ["testing"] }));
         w.ok(&receiver(), "hd_exec", json!({ "handoff_id": id }));
         assert_eq!(w.ok(&receiver(), "session_checkpoint", json!({ "state": { "mine": 1 }, "task": task }))["state_version"], 2);
         let seen = w.ok(&receiver(), "session_resolve", json!({ "task": task }));

@@ -102,8 +102,7 @@ on_every_backend! {
         let taken = w.ok(&gil, "transcript_continue", going(true));
         assert_eq!((&taken["left_by"], &taken["taken_from"]), (&json!("Mal"), &json!("Mal")), "{taken:#}");
         w.ok(&gil, "session_wrap", json!({ "summary": "done" }));
-        let refusal = w.no_trace(&agent("Ida").process("i"), "transcript_continue", going(false), "baton_spent");
-        assert!(text(&refusal, "message").contains("Gil") || text(&refusal, "hint").contains("Gil"), "{refusal:#}");
+        w.no_trace(&agent("Ida").process("i"), "transcript_continue", going(false), "baton_spent");
         assert!(list(&w.ok(&person(), "session_status", json!({}))["handoffs"]).len() <= 1);
     }
 }

@@ -98,7 +98,7 @@ fn a_changed_migration_is_reported_and_nothing_is_built_on_it() {
     on_shared_engines(|place| {
         drop(place.with_projects());
         let mut store = Store::open_with(&place.target, CHANGED, NOW).unwrap();
-        assert_eq!(store.check().unwrap(), ["migration 0002_entry is not the one that this build carries"]);
+        assert_eq!(store.check().unwrap()[0], "migration 0002_entry is not the one that this build carries");
         drop(store);
         let fault = Store::open_with(&place.target, CHANGED_AND_MORE, NOW).err().unwrap();
         assert_eq!(fault.kind, FaultKind::Corrupt);

@@ -18,7 +18,7 @@ fn what_is_open_is_found_by_the_index_of_what_is_open() {
         ("attention", "BLOCKED", "task_open"),
         ("attention", "BATON_COUNT", "baton_unspent"),
         ("attention", "OFFER_COUNT", "handoff_by_state"),
-        ("attention", "STUCK_COUNT", "handoff_stuck"),
+        ("attention", "STUCK_COUNT", "handoff_by_state"),
         ("attention", "FAILURE_COUNT", "handoff_by_state"),
         ("attention", "RETURN_OWN", "handoff_unseen"),
         ("attention", "QUESTION_COUNT", "message_question"),

@@ -2,7 +2,7 @@
 
 use baton_packet::packet::is_source;
 
-use super::git_begun::{Begun, begun_after};
+use super::git_begun::{GitOperation, begun_after};
 use super::git_status::status_part;
 use super::steps::{git_words, plain_steps};
 
@@ -32,7 +32,7 @@ pub(super) struct GitState {
     /// The line of the last change of a file.
     changed_at: u64,
     /// What stopped at conflicts and was neither ended nor given up.
-    pub in_progress: Option<Begun>,
+    pub in_progress: Option<GitOperation>,
 }
 
 impl GitState {
@@ -426,7 +426,7 @@ mod tests {
                     false => state.failed(command, output),
                 }
             }
-            state.in_progress.map(Begun::name)
+            state.in_progress.map(GitOperation::name)
         };
         let conflict = "CONFLICT (content): Merge conflict in a.go\nAutomatic merge failed; fix conflicts and then commit the result.";
         let merge = ("git fetch && git merge origin/main", conflict, false);

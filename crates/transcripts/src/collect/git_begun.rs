@@ -4,14 +4,14 @@ use super::git::is_commit_line;
 
 /// Something that git has begun.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Begun {
+pub(super) enum GitOperation {
     Merge,
     Rebase,
     CherryPick,
     Revert,
 }
 
-impl Begun {
+impl GitOperation {
     /// As git calls it.
     pub(super) fn name(self) -> &'static str {
         match self {
@@ -38,13 +38,13 @@ impl Begun {
 
 /// What is in progress after a step of git, where `before` was; `ok` says how its line ended.
 pub(super) fn begun_after(
-    before: Option<Begun>,
+    before: Option<GitOperation>,
     step: (&str, &[&str]),
     output: &str,
     ok: bool,
-) -> Option<Begun> {
+) -> Option<GitOperation> {
     let (verb, rest) = step;
-    let own = Begun::of(verb, rest, output);
+    let own = GitOperation::of(verb, rest, output);
     let is_stopped = output.contains("CONFLICT (") || output.contains("Automatic merge failed");
     let is_made = ok && !output.contains("nothing to commit") || output.lines().any(is_commit_line);
     let ends = |flag: &str| rest.contains(&flag);
@@ -52,9 +52,9 @@ pub(super) fn begun_after(
         _ if own.is_some() && (ends("--abort") || ends("--quit")) => before.filter(|_| !ok),
         _ if own.is_some() && is_stopped => before.or(own),
         _ if own.is_some() && (ends("--continue") || ends("--skip")) => before.filter(|_| !ok),
-        "commit" if is_made && !ends("--dry-run") => before.filter(|before| *before == Begun::Rebase),
+        "commit" if is_made && !ends("--dry-run") => before.filter(|before| *before == GitOperation::Rebase),
         "reset" if ok && (ends("--hard") || ends("--merge")) => {
-            before.filter(|before| *before == Begun::Rebase)
+            before.filter(|before| *before == GitOperation::Rebase)
         }
         "status" => by_status(output).unwrap_or(before),
         _ => before,
@@ -62,15 +62,15 @@ pub(super) fn begun_after(
 }
 
 /// What the long form of a status says of it; nothing where there is none.
-fn by_status(output: &str) -> Option<Option<Begun>> {
+fn by_status(output: &str) -> Option<Option<GitOperation>> {
     let has = |text: &str| output.lines().any(|line| line.trim_start().starts_with(text));
     let says = [
-        ("You have unmerged paths", Begun::Merge),
-        ("All conflicts fixed but you are still merging", Begun::Merge),
-        ("interactive rebase in progress", Begun::Rebase),
-        ("You are currently rebasing", Begun::Rebase),
-        ("You are currently cherry-picking", Begun::CherryPick),
-        ("You are currently reverting", Begun::Revert),
+        ("You have unmerged paths", GitOperation::Merge),
+        ("All conflicts fixed but you are still merging", GitOperation::Merge),
+        ("interactive rebase in progress", GitOperation::Rebase),
+        ("You are currently rebasing", GitOperation::Rebase),
+        ("You are currently cherry-picking", GitOperation::CherryPick),
+        ("You are currently reverting", GitOperation::Revert),
     ];
     let is_long = has("On branch ") || has("HEAD detached") || has("interactive rebase in progress");
     // A cherry-pick has unmerged paths, too: the more telling sentence stands.

@@ -134,7 +134,6 @@ struct Sentence {
     at: SourceRef,
 }
 
-/// A call that came back.
 #[derive(Debug)]
 struct DoneCall {
     call: Sentence,

@@ -190,8 +190,8 @@ fn folder_warning(cwd: Option<&str>, place: Option<&SessionFolder>, (start, tool
         false => (WarningKind::FolderGone, "is not here"),
     };
     let advice = place.and_then(|place| place.advice.as_deref()).unwrap_or_default();
-    let said = ["the folder is gone; ", "the folder holds something else by now; "];
-    let advice = said.iter().find_map(|begin| advice.strip_prefix(begin)).unwrap_or(advice);
+    let openings = ["the folder is gone; ", "the folder holds something else by now; "];
+    let advice = openings.iter().find_map(|begin| advice.strip_prefix(begin)).unwrap_or(advice);
     let separator = if advice.is_empty() { "" } else { "; " };
     let message = format!(
         "the session's folder {before} {state}; {tool} starts in {start}{separator}{}",

@@ -385,20 +385,13 @@ fn read(path: &Path, most: u64) -> Result<Vec<u8>, Refusal> {
         std::fs::File::open(path).and_then(|file| file.take(most + 1).read_to_end(&mut content))
     };
     taken.map_err(|error| {
-        Refusal::new(
-            Kind::NotFound,
-            "file_unreadable",
-            format!("{shown} cannot be read: {error}"),
-            "check its path",
-        )
+        let what = format!("{shown} cannot be read: {error}");
+        Refusal::new(Kind::NotFound, "file_unreadable", what, "check its path")
     })?;
     if content.len() as u64 > most {
         let what = format!("{shown} has more than {most} bytes");
-        return Err(Refusal::invalid(
-            "file_too_large",
-            what,
-            "name a file that `baton handoff export` wrote",
-        ));
+        let hint = "name a file that `baton handoff export` wrote";
+        return Err(Refusal::invalid("file_too_large", what, hint));
     }
     Ok(content)
 }

@@ -54,15 +54,16 @@ pub(super) fn differences(conn: &Connection, migrations: Migrations) -> Result<V
     let mut differences = Vec::new();
     for (key, definitions) in &found.0 {
         match own.0.get(key) {
-            None => differences.push(format!("it has {}, which is none of Baton's", named(key, definitions))),
+            None => differences
+                .push(format!("it has {}, which is none of Baton's", object_name(key, definitions))),
             Some(own) if own != definitions => {
-                differences.push(format!("{} is not as Baton makes it", named(key, definitions)));
+                differences.push(format!("{} is not as Baton makes it", object_name(key, definitions)));
             }
             Some(_) => {}
         }
     }
     let lost = own.0.iter().filter(|(key, _)| !found.0.contains_key(*key));
-    differences.extend(lost.map(|(key, own)| format!("{} is missing", named(key, own))));
+    differences.extend(lost.map(|(key, own)| format!("{} is missing", object_name(key, own))));
     let more = differences.len().saturating_sub(NAMED);
     differences.truncate(NAMED);
     if more > 0 {
@@ -72,7 +73,7 @@ pub(super) fn differences(conn: &Connection, migrations: Migrations) -> Result<V
 }
 
 /// `the trigger t1 on message`
-fn named((kind, name): &Key, definitions: &[Definition]) -> String {
+fn object_name((kind, name): &Key, definitions: &[Definition]) -> String {
     let table = definitions.first().map(|(table, _)| table).filter(|table| *table != name);
     let on = table.map(|table| format!(" on {}", visible(table))).unwrap_or_default();
     format!("the {} {}{on}", visible(kind), visible(name))

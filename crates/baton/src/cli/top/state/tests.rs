@@ -130,7 +130,7 @@ fn a_project_narrows_every_view_until_zero() {
     assert_eq!(state.scope.as_deref(), Some("depot"));
     typed(&mut state, "0");
     assert_eq!(state.scope, None);
-    assert_eq!((state.press(Key::Previous), state.view), (KeyEffect::Look, View::Projects));
+    assert_eq!((state.press(Key::Previous), state.view), (KeyEffect::Look, View::Threads));
     assert_eq!((state.press(Key::Next), state.view), (KeyEffect::Look, View::Inbox));
 }
 
