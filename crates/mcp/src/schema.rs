@@ -41,15 +41,15 @@ pub(crate) struct Frame {
     pub next_step: String,
 }
 
-/// Found out by the server itself, or said once for all.
-const HIDDEN: &[&str] = &["surface"];
+/// Found out by the server itself, said once for all, or asked for by the page alone.
+const HIDDEN: &[&str] = &["surface", "order", "whole", "parts"];
 
 /// Fields that mean the same everywhere, in fewer words.
 const COMMON: &[(&str, &str)] = &[
     ("project", "Id; else this folder's"),
     ("identity", "Your name; else as before"),
     ("session", "Yours; else your open one"),
-    (REQUEST_ID, "Makes a retry safe"),
+    (REQUEST_ID, "For retries"),
     ("force", "Take it from a live agent; only when the user says so"),
     ("why", "Of force; goes into the ledger"),
 ];

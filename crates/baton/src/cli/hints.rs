@@ -19,7 +19,7 @@ const BARE: &[(&str, &[&str])] = &[
     ("model/src/session/identity_conflict.rs", &["start", "pickup"]),
     ("model/src/task/claim.rs", &["task claim"]),
     ("model/src/tracker.rs", &["handoff create"]),
-    ("ops/src/session/waiting_changes.rs", &["*"]),
+    ("ops/src/session/waiting_changes.rs", &["pickup"]),
     ("ops/src/token_rights.rs", &["pickup", "end"]),
     ("ops/src/baton/withdraw.rs", &["batons withdraw"]),
     ("ops/src/handoff/outdated_news.rs", &["handoff create"]),

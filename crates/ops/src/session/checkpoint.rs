@@ -129,10 +129,7 @@ fn save(
         return Ok(CheckpointResult::Late(keep_late_note(tx, env, &own, (&note, &note))?));
     }
     let key = input.task.clone().unwrap_or_else(|| task_key(&own));
-    let known = match input.task {
-        Some(_) => saved_before(tx, &own, &key)?,
-        None => state::get(tx, project_id, &own.identity, &key)?,
-    };
+    let known = saved_before(tx, &own, (input.task.is_some(), &key))?;
     let version = known.as_ref().map_or(0, |state| state.version);
     if let Some(expected) = input.expected_version
         && expected != version
@@ -176,9 +173,14 @@ fn save(
 
 /// The state under this key that the session goes on with: its name's, else the one that was seeded for a hand-off in another name, such as
 /// its role's, and that this session took on.
-fn saved_before(tx: &mut Tx<'_>, own: &Session, key: &str) -> Result<Option<SavedState>, Failure> {
-    if let Some(known) = state::get(tx, &own.project_id, &own.identity, key)? {
-        return Ok(Some(known));
+fn saved_before(
+    tx: &mut Tx<'_>,
+    own: &Session,
+    (is_named, key): (bool, &str),
+) -> Result<Option<SavedState>, Failure> {
+    let known = state::get(tx, &own.project_id, &own.identity, key)?;
+    if known.is_some() || !is_named {
+        return Ok(known);
     }
     let all = state::of_session(tx, &own.project_id, &own.session_id)?;
     Ok(all.into_iter().find(|state| state.task_key == key && !key.is_empty() && state.handoff_id.is_some()))

@@ -221,7 +221,10 @@ fn no_operation_moves_what_another_holds_with_a_token_that_is_no_operators_there
         let ids = at_work(w);
         let her = named(w);
         let (mal, before) = (kind.agent(), holdings(w, &her));
-        for entry in all::ALL {
+        // An operator of the sender's project may take back by force what that project left.
+        let takes_back =
+            |name: &str| kind.force && kind.scope == Scope::Operator && name == "handoff_advance";
+        for entry in all::ALL.iter().filter(|entry| !takes_back(entry.name)) {
             let answers = try_all(w, &mal, (entry, kind.force), &ids);
             assert_eq!(holdings(w, &her), before, "{} moves what Ann holds: {kind:?}", entry.name);
             if kind.scope == Scope::Read && entry.access == Access::Write {

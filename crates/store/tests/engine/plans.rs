@@ -42,7 +42,6 @@ fn what_is_open_is_found_by_the_index_of_what_is_open() {
         ("handoff", "OF_PROJECT_NEWER", "handoff_from"),
         ("message", "PENDING", "message_pending"),
         ("message", "NEWEST", "message_newest"),
-        ("message", "OF_THREAD", "message_thread"),
         ("session", "OPEN_PAGE", "session_open"),
         ("session", "OLDER", "session_by_start"),
         ("session", "NEWEST_OF", "session_by_start"),
