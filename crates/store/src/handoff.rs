@@ -45,9 +45,9 @@ crate::sql! {
         AND (created_at, handoff_id) > ($2, $3) AND ($4 = '' OR state = $4) AND ($5 = '' OR LOWER(COALESCE(to_identity, '')) = $5
         OR 'role:' || LOWER(COALESCE(to_role, '')) = $5)
         ORDER BY created_at, handoff_id LIMIT $6");
-    COUNTS = concat!("SELECT from_project_id, to_project_id, state, COUNT(*) FROM handoff WHERE ($1 = '' OR LOWER(COALESCE(to_identity, '')) = $1
+    COUNTS = "SELECT from_project_id, to_project_id, state, COUNT(*) FROM handoff WHERE ($1 = '' OR LOWER(COALESCE(to_identity, '')) = $1
         OR 'role:' || LOWER(COALESCE(to_role, '')) = $1)
-        GROUP BY from_project_id, to_project_id, state");
+        GROUP BY from_project_id, to_project_id, state";
     SET_SENDER = "UPDATE handoff SET from_project_id = $1 WHERE handoff_id = $2";
     BY_ISSUE = concat!("SELECT ", columns!(), " FROM handoff WHERE issues_repo = $1 AND issue_number = $2 ORDER BY created_at, handoff_id LIMIT 1");
     BY_TASK = concat!("SELECT ", columns!(), " FROM handoff WHERE to_project_id = $1 AND task_id = $2 ORDER BY created_at DESC, handoff_id DESC LIMIT 1");
