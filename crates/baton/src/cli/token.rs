@@ -58,15 +58,14 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
             let name = name.or_else(|| identities.first().cloned());
             let expires_in_s = span.map(|millis| millis / 1_000);
             let input = CreateInput { name, scope, projects, identities, expires_in_s, identity: None };
-            // Before it is made: whoever is served without one now is not served any more.
-            let is_first = app.run::<List>(&ListInput {}).map_or(true, |known| known.items.is_empty());
+            let is_first = app.run::<List>(&ListInput {}).is_ok_and(|known| known.items.is_empty());
+            let made = app.run::<Create>(&input)?;
             if is_first {
                 app.remark(
                     "this is the first token: from now on every request to a server on this store needs one (`--only PROJECT` limits a \
                      token to a project)",
                 );
             }
-            let made = app.run::<Create>(&input)?;
             app.remark("the token is shown once");
             app.show(&made, |made| format!("{}\n", visible(&made.token)))
         }
