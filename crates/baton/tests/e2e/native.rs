@@ -22,7 +22,8 @@ pub(crate) fn worked() -> (Stage, String) {
 /// What was said, without calls.
 fn words_of(shown: &Value) -> Vec<Value> {
     let messages = shown["messages"].as_array().expect("messages");
-    messages.iter().filter(|message| message["role"] != "tool").cloned().collect()
+    let of_call = |message: &&Value| message["role"] == "tool" || message["role"] == "result";
+    messages.iter().filter(|message| !of_call(message)).cloned().collect()
 }
 
 /// Writes the session for this tool and gives the answer.

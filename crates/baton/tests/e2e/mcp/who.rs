@@ -36,7 +36,7 @@ fn who_and_where_may_be_said_with_every_call() {
     for action in ["list", "status", "projects"] {
         client.done("handoff", json!({ "action": action, "identity": "Dan", "project": "shop" }));
     }
-    client.refused("input_invalid", "handoff", json!({ "action": "list", "to": "Dan" }));
+    client.refused("input_invalid", "handoff", json!({ "action": "list", "recipient": "Dan" }));
 }
 
 #[test]
