@@ -42,7 +42,7 @@ pub(crate) struct Frame {
 }
 
 /// Found out by the server itself, said once for all, or asked for by the page alone.
-const HIDDEN: &[&str] = &["surface", "order", "whole", "parts"];
+pub(crate) const HIDDEN: &[&str] = &["surface", "order", "whole", "parts"];
 
 /// Fields that mean the same everywhere, in fewer words.
 const COMMON: &[(&str, &str)] = &[

@@ -62,7 +62,7 @@ fn every_field_of_an_operation_reaches_its_tool() {
             let schema: Value = (entry.input_schema)().into();
             for name in schema["properties"].as_object().into_iter().flatten().map(|(name, _)| name) {
                 let is_ours = action.fixed.iter().any(|(fixed, _)| fixed == name)
-                    || name == "surface"
+                    || crate::schema::HIDDEN.contains(&name.as_str())
                     || tool.omit.contains(&name.as_str());
                 assert!(
                     is_ours || properties.contains_key(name),
