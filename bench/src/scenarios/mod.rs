@@ -18,6 +18,7 @@ mod sessions;
 pub mod tasks;
 mod transcripts_list;
 mod transcripts_search;
+mod worktree;
 
 use anyhow::Result;
 
@@ -135,6 +136,11 @@ pub const ALL: &[Scenario] = &[
         name: "http-load",
         doc: "memory of a server after ten minutes of load (`--quick`: ten seconds), and with 10,000 connections",
         run: http_crowd::load,
+    },
+    Scenario {
+        name: "worktree",
+        doc: "`baton status` deep in one of 300 worktrees, against the same where the project is named",
+        run: worktree::run,
     },
     Scenario { name: "idle", doc: "size of the binary, memory of a server that waits", run: idle::run },
 ];

@@ -35,19 +35,42 @@ impl EffectGate {
             }
         };
         let Some(here) = here else { return Ok(OutsideCalls::Allowed) };
-        let Some(known) = store.read(|tx| Ok(effect_owner::get(tx)?))? else {
-            store.write_shared(|tx| Ok(effect_owner::put_first(tx, here, now)?))?;
-            return Ok(OutsideCalls::Allowed);
-        };
-        if !known.is_same(here, is_there) {
-            self.has_warned.get_or_init(|| tracing::warn!("{}", held_text(&known.place)));
-            return Ok(OutsideCalls::Held);
+        match note_place(store, here, now)? {
+            Some(other) => {
+                self.has_warned.get_or_init(|| tracing::warn!("{}", held_text(&other.place)));
+                Ok(OutsideCalls::Held)
+            }
+            None => Ok(OutsideCalls::Allowed),
         }
-        if (&known.place, &known.key) != (&here.place, &here.key) {
-            store.write_shared(|tx| Ok(effect_owner::put(tx, here, now)?))?;
-        }
-        Ok(OutsideCalls::Allowed)
     }
+}
+
+/// Notes where this store is now, if it is the one of its ledger; else returns the one that is.
+fn note_place(store: &mut Store, here: &StorePlace, now: Millis) -> Result<Option<StorePlace>, Failure> {
+    let Some(known) = store.read(|tx| Ok(effect_owner::get(tx)?))? else {
+        store.write_shared(|tx| Ok(effect_owner::put_first(tx, here, now)?))?;
+        return Ok(None);
+    };
+    if !known.is_same(here, is_there) {
+        return Ok(Some(known));
+    }
+    // Several addresses of one database are no move, and numbers that could not be read take the place of none.
+    let has_new_place = !here.is_database && known.place != here.place;
+    if has_new_place || (!here.key.is_empty() && known.key != here.key) {
+        store.write_shared(|tx| Ok(effect_owner::put(tx, here, now)?))?;
+    }
+    Ok(None)
+}
+
+/// Notes a store that was put in the place of another: where that one carried out what goes outside, this one does, wherever it is moved
+/// next. Returns the other one that does so.
+pub(crate) fn note_restored(
+    store: &mut Store,
+    machine_id: &str,
+    now: Millis,
+) -> Result<Option<StorePlace>, Failure> {
+    let Some(here) = store.place(machine_id)? else { return Ok(None) };
+    note_place(store, &here, now)
 }
 
 /// Notes this store where none is noted, so that a copy of its file is known as one.
@@ -160,12 +183,13 @@ fn is_same_ledger(one: &mut Store, other: &mut Store) -> Result<bool, Failure> {
 /// Why issues and webhooks wait here, in a sentence with the command that changes it.
 pub(crate) fn held_text(other: &str) -> String {
     format!(
-        "issues and webhooks wait: this store is a copy of {}, which carries them out; where that one is given up, `{TAKE_OVER}` lets \
+        "issues and webhooks wait: this store is a copy of {}, which carries them out, or was made anew in its place; where that one is given up, `{TAKE_OVER}` lets \
          this one carry them out in its place",
         visible(other)
     )
 }
 
 fn is_there(path: &str) -> bool {
-    Path::new(path).exists()
+    // Where it may not be looked, there may be one.
+    Path::new(path).try_exists().unwrap_or(true)
 }

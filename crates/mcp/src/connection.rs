@@ -144,7 +144,13 @@ pub(crate) fn take_caller_fields(action: &Action, input: &mut Map<String, Value>
 
 /// The key of a write that has no field for one: it is answered once all the same.
 pub(crate) fn take_request_id(action: &Action, input: &mut Map<String, Value>) -> Option<String> {
-    if action.reads() || action.takes(REQUEST_ID) || !input.get(REQUEST_ID).is_some_and(Value::is_string) {
+    if action.reads() || action.takes(REQUEST_ID) {
+        return None;
+    }
+    if input.get(REQUEST_ID).is_some_and(Value::is_null) {
+        input.remove(REQUEST_ID);
+    }
+    if !input.get(REQUEST_ID).is_some_and(Value::is_string) {
         return None;
     }
     input.remove(REQUEST_ID).and_then(|key| key.as_str().map(str::to_owned))

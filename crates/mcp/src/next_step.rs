@@ -3,6 +3,7 @@
 use baton_model::accounting::RemarkKind;
 use baton_model::baton::State as BatonState;
 use baton_model::handoff::State;
+use baton_model::id::visible;
 use baton_ops::answer::AnswerView;
 use baton_ops::card::{Waiting, WaitingKind, WaitingState, how_many_wait};
 use baton_ops::op::Operation;
@@ -49,10 +50,7 @@ fn after_operation(operation: &str, answer: &Value) -> Option<String> {
         session::Start::NAME => after_start(&read::<session::Start>(answer)?),
         session::Checkpoint::NAME => "Saved. Go on; call session_wrap when you stop.".into(),
         session::Wrap::NAME => after_wrap(&read::<session::Wrap>(answer)?),
-        transcript::Import::NAME => format!(
-            "Baton {} was made of it. To go on with the work: hd_exec {{handoff_id}}.",
-            read::<transcript::Import>(answer)?.baton_id
-        ),
+        transcript::Import::NAME => after_import(&read::<transcript::Import>(answer)?),
         session::End::NAME => "Your session is over; nothing was left for anybody.".into(),
         session::Pickup::NAME => after_pickup(&read::<session::Pickup>(answer)?),
         handoff::Create::NAME => after_create(&read::<handoff::Create>(answer)?),
@@ -99,6 +97,19 @@ fn after_start(started: &session::StartOutput) -> String {
         None => {
             "You are registered. Work; call session_checkpoint after each step, session_wrap when you stop."
                 .into()
+        }
+    }
+}
+
+fn after_import(made: &transcript::ImportOutput) -> String {
+    match made.holder.as_ref().filter(|_| made.existing_baton.is_some()) {
+        Some(holder) => format!(
+            "Nothing was made: {} holds this work, as baton {}.",
+            visible(&holder.identity),
+            made.baton_id
+        ),
+        None => {
+            format!("Baton {} was made of it. To go on with the work: hd_exec {{handoff_id}}.", made.baton_id)
         }
     }
 }

@@ -37,8 +37,8 @@ impl StorePlace {
             (false, true) => is_here && !is_there(&self.place),
             (true, false) => false,
             // A container has another machine each time, and one volume. A restore puts another file in the same place.
-            (false, false) if has_place => is_here || has_key || here.machine_id.is_empty(),
-            (false, false) => is_here && (has_key || !is_there(&self.place)),
+            (false, false) if has_place => is_here || here.machine_id.is_empty(),
+            (false, false) => is_here && has_key,
         }
     }
 }
@@ -65,9 +65,11 @@ mod tests {
         let known = file("/a/baton.db", "m", "7");
         check(&known, &known, true, true);
         check(&known, &file("/a/baton.db", "m", "8"), true, true);
-        check(&known, &file("/a/baton.db", "other", "7"), true, true);
+        // The disk of a machine, copied with all numbers for another one.
+        check(&known, &file("/a/baton.db", "other", "7"), true, false);
         check(&known, &file("/b/baton.db", "m", "7"), false, true);
-        check(&known, &file("/b/baton.db", "m", "8"), false, true);
+        // Moved to another disk, or a copy whose original was moved: which of them cannot be told.
+        check(&known, &file("/b/baton.db", "m", "8"), false, false);
         check(&known, &file("/b/baton.db", "m", "8"), true, false);
         check(&known, &file("/a/baton.db", "other", "8"), true, false);
         check(&known, &file("/b/baton.db", "other", "8"), false, false);

@@ -12,7 +12,7 @@ crate::sql! {
     NEWEST_OF = "SELECT commit_id FROM session_commit WHERE project_id = $1 AND session_id = $2 ORDER BY made_at DESC, commit_id LIMIT $3";
     OF_OTHERS = "SELECT DISTINCT commit_id FROM session_commit WHERE project_id = $1 AND session_id <> $2 AND made_at >= $3
         ORDER BY commit_id LIMIT $4";
-    OF = "SELECT commit_id, made_at FROM session_commit WHERE project_id = $1 AND session_id = $2 ORDER BY made_at, commit_id LIMIT $3";
+    OF = "SELECT commit_id, made_at FROM session_commit WHERE project_id = $1 AND session_id = $2 ORDER BY made_at DESC, commit_id DESC LIMIT $3";
 }
 
 /// Notes that a commit was made while a session was open.
@@ -27,15 +27,14 @@ pub fn sessions(tx: &mut Tx<'_>, project_id: &str, commit_id: &str) -> Result<Ve
     rows.into_iter().map(|row| row.reader().text()).collect()
 }
 
-/// The commits that were made while a session was open, the oldest first.
+/// The newest commits that were made while a session was open, with their times, the oldest of them first.
 pub fn of(tx: &mut Tx<'_>, project_id: &str, session_id: &str, limit: i64) -> Result<Vec<MadeCommit>, Fault> {
     let rows = tx.query(OF, params![project_id, session_id, limit])?;
-    rows.into_iter()
-        .map(|row| {
-            let mut r = row.reader();
-            Ok(MadeCommit { id: r.text()?, at: r.int()? })
-        })
-        .collect()
+    let read = rows.into_iter().rev().map(|row| {
+        let mut r = row.reader();
+        Ok(MadeCommit { id: r.text()?, at: r.int()? })
+    });
+    read.collect()
 }
 
 /// The commits since an instant that were made while other sessions were open.

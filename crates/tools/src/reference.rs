@@ -320,6 +320,17 @@ fn every_reader_finds_the_files_that_the_page_names() {
             let mut found = Vec::new();
             reader.find(&env, &mut |one| found.push(one.path));
             assert!(found.contains(&path), "{}: {} is not found, but {found:?}", tool.id, file.path);
+            // Each variable of the tool leads elsewhere: what the page says moves is not found any more, and the rest is.
+            for variable in
+                tool.storage.iter().flat_map(|storage| storage.files).filter_map(|file| file.variable)
+            {
+                let elsewhere = home.path().join("elsewhere").display().to_string();
+                let env = TranscriptEnv { vars: [(variable.to_owned(), elsewhere)].into(), ..env.clone() };
+                let mut found = Vec::new();
+                reader.find(&env, &mut |one| found.push(one.path));
+                let is_moved = file.variable == Some(variable);
+                assert_eq!(found.contains(&path), !is_moved, "{}: {} and {variable}", tool.id, file.path);
+            }
             std::fs::remove_file(&path).expect("removed");
         }
     }

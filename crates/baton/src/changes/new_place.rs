@@ -30,10 +30,14 @@ fn hint(fault: &Fault, root: &Path, changes: &Changes, identity: Option<&str>) -
         }
         Fault::LocalChangesWithoutCommit { files, missing } => {
             let there = way_to(root, base, changes.branch.as_deref());
+            // The work lies in another folder: nothing has to go out of its way here.
+            if there.starts_with("cd ") {
+                return Some(format!("first {}; then `{there} && {apply}` brings the work", missing.hint()));
+            }
+            let after = after_stash(files, changes, way_back(root, &there));
             return Some(format!(
-                "first {}; then {STASH}, and `{there} && {apply}` brings the work{}",
+                "first {}; then {STASH}, and `{there} && {apply}` brings the work{after}",
                 missing.hint(),
-                after_stash(files, changes)
             ));
         }
         _ => {}
@@ -48,9 +52,9 @@ fn hint(fault: &Fault, root: &Path, changes: &Changes, identity: Option<&str>) -
     let fresh = shell_word(&free_folder(root, base)?);
     let anew = format!("`git worktree add --detach {fresh} {base} && cd {fresh} && {apply}`");
     Some(match fault {
-        Fault::LocalChanges(files) => stash_text(&apply, &anew, &after_stash(files, changes)),
+        Fault::LocalChanges(files) => stash_text(&apply, &anew, &after_stash(files, changes, None)),
         Fault::Obstacles(files) if is_given_here(files, changes) => {
-            stash_text(&apply, &anew, &after_stash(files, changes))
+            stash_text(&apply, &anew, &after_stash(files, changes, None))
         }
         Fault::Obstacles(_) => format!("move them away, then `{apply}`; or apply in a new worktree: {anew}"),
         Fault::OtherLine { .. } => match git::checkout_at(root, base) {
@@ -76,13 +80,25 @@ fn stash_text(apply: &str, anew: &str, after: &str) -> String {
     format!("{STASH}, then `{apply}`{after}; or apply in a new worktree: {anew}")
 }
 
-/// What becomes of files that were put away: what was given along from here comes back, other files do not.
-fn after_stash(files: &[String], changes: &Changes) -> String {
-    let after = match is_given_here(files, changes) {
-        true => "; what you gave along before comes back with the work, so do not commit it",
-        false => ", and `git stash pop` brings them back once the work is committed",
-    };
-    after.to_owned()
+/// What becomes of files that were put away: what was given along from here comes back, other files do not. `back`: the branch on which
+/// they were changed, if that is another one now.
+fn after_stash(files: &[String], changes: &Changes, back: Option<String>) -> String {
+    if is_given_here(files, changes) {
+        return "; what you gave along before comes back with the work, so do not commit it".to_owned();
+    }
+    match back {
+        Some(branch) => format!(
+            "; once the work is committed, `git switch {} && git stash pop` brings them back",
+            shell_word(&branch)
+        ),
+        None => ", and `git stash pop` brings them back once the work is committed".to_owned(),
+    }
+}
+
+/// The branch to go back to, if these commands leave it.
+fn way_back(root: &Path, there: &str) -> Option<String> {
+    let own = git::repository(root).ok().and_then(|own| own.branch);
+    own.filter(|_| there.starts_with("git switch"))
 }
 
 /// The commands that bring a working copy to a commit, once that is fetched: along its own branch, or on the branch of the work.

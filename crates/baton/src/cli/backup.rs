@@ -76,7 +76,9 @@ pub(super) fn backup(args: BackupArgs, app: &mut App) -> Result<(), AppError> {
     // A backup that cannot be read is none: it is opened and checked before it is reported.
     let faults = Store::open_read_only(&Target::File(args.file.clone()))?.check()?;
     if !faults.is_empty() {
-        return Err(anyhow::anyhow!("the backup is not sound: {}", faults.join("; ")).into());
+        let what = format!("the backup is not sound: {}", faults.join("; "));
+        let hint = "take out what Baton did not make; or `baton store copy` to another file, which takes the rows alone";
+        return Err(Refusal::new(Kind::Refused, "backup_unsound", what, hint).into());
     }
     let bytes = fs::metadata(&args.file)?.len();
     let backup = Backup { store: store.to_string(), file: &args.file, bytes };
@@ -200,10 +202,12 @@ pub(super) fn restore(args: RestoreArgs, app: &mut App) -> Result<(), AppError> 
     app.show(&restored, show)
 }
 
-/// The store that carries out issues and webhooks in place of the restored one: a backup may lie beside a store that lives on.
+/// The store that carries out issues and webhooks in place of the restored one: a backup may lie beside a store that lives on. Notes the
+/// restored file where it is the one that does.
 fn effects_held_for(store: &Path, app: &App) -> Option<String> {
-    let mut restored = Store::open_read_only(&Target::File(store.to_owned())).ok()?;
-    let other = effect_ownership::other_owner(&mut restored, &app.machine.id).ok().flatten();
+    let now = clock::now();
+    let mut restored = Store::open_existing(&Target::File(store.to_owned()), now).ok()?;
+    let other = effect_ownership::note_restored(&mut restored, &app.machine.id, now).ok().flatten();
     other.map(|other| other.place)
 }
 

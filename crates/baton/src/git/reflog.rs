@@ -5,6 +5,7 @@
 
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
+use std::time::UNIX_EPOCH;
 
 use baton_model::repository::{MadeCommit, is_commit_id};
 use baton_model::time::Millis;
@@ -38,8 +39,18 @@ pub(crate) fn commits_made(folder: &Path, since: Millis, head: Option<&str>) -> 
     )
 }
 
-/// When the log of a head begins: when its working copy was made. None where it is no file.
+/// When the log of a head begins: when its working copy was made. None where it is no file. The log has whole seconds; the file that git
+/// writes only when it makes a worktree has the rest, unless it was copied since.
 pub(super) fn begun_at(git_dir: &Path) -> Option<Millis> {
+    let second = first_move_at(git_dir)?;
+    let file = RepoFile::new(git_dir, "commondir").open().ok().flatten();
+    let modified = file.and_then(|file| file.metadata().ok()?.modified().ok());
+    let millis = modified.and_then(|at| at.duration_since(UNIX_EPOCH).ok()?.as_millis().try_into().ok());
+    Some(millis.filter(|at| (second..second + 1_000).contains(at)).unwrap_or(second))
+}
+
+/// When the first move of a head was made, to the second.
+fn first_move_at(git_dir: &Path) -> Option<Millis> {
     let file = RepoFile::new(git_dir, "logs/HEAD").open().ok()??;
     let mut start = Vec::new();
     file.take(MAX_POINTER_BYTES).read_to_end(&mut start).ok()?;

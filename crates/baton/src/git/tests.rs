@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::time::Instant;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use baton_model::packet::Git;
 
@@ -230,6 +230,27 @@ fn worktrees_and_submodules_are_still_told() {
     copy.git(&["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", &url, "lib"]);
     let seen = state(&copy.root().join("lib")).expect("a submodule");
     assert_eq!((seen.branch.as_deref(), seen.dirty), (Some("main"), Some(false)));
+}
+
+/// Git's log has whole seconds: of two that are made in one second it has to be clear which was there when a session was.
+#[test]
+fn a_worktree_is_not_older_than_it_is() {
+    let copy = Copy::new();
+    let millis = |at: SystemTime| at.duration_since(UNIX_EPOCH).expect("after 1970").as_millis() as i64;
+    for at in 0..3 {
+        let (name, before) = (format!("w{at}"), millis(SystemTime::now()));
+        copy.git(&["worktree", "add", "-q", "--detach", &format!("../{name}")]);
+        let (folder, since) = worktree_named(&copy.root(), &name).expect("a worktree");
+        assert!(folder.ends_with(&name), "{folder}");
+        // The kernel's clock of files may be some milliseconds behind.
+        assert!((before - 20..=millis(SystemTime::now())).contains(&since), "{before} {since}");
+        // A copy of the repository has other times of its files.
+        let file = copy.root().join(".git/worktrees").join(&name).join("commondir");
+        let later = SystemTime::now() + Duration::from_secs(60);
+        fs::File::options().append(true).open(file).expect("a file").set_modified(later).expect("set");
+        let (_, since) = worktree_named(&copy.root(), &name).expect("a worktree");
+        assert!(since <= millis(SystemTime::now()) && since % 1_000 == 0, "{since}");
+    }
 }
 
 #[test]

@@ -150,7 +150,10 @@ fn is_own_copy(caller: &Caller, folder: &str, machine: &Machine) -> bool {
     let is_gits = Path::new(folder).components().any(|part| part.as_os_str() == ".git");
     let is_others = match (&caller.repository, machine.repository(folder)) {
         (Some(own), Some((_, around))) => around.common_dir != own.common_dir,
-        _ => false,
+        (None, Some((top, _))) => {
+            caller.git_root.as_deref().is_some_and(|root| Path::new(&top) != Path::new(root))
+        }
+        (_, None) => false,
     };
     is_own(caller, folder) && !is_gits && !is_others
 }

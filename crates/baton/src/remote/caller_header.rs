@@ -8,9 +8,9 @@ use baton_model::time::Millis;
 use baton_ops::op::Caller;
 use serde::{Deserialize, Serialize};
 
-/// Who calls, as the header `Baton-Caller` says: a JSON object with any of these fields.
+/// Who calls, as the header `Baton-Caller` says: a JSON object with any of these fields. What a later client adds is left alone.
 #[derive(Debug, Default, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default)]
 pub(crate) struct CallerHeader {
     identity: Option<String>,
     project: Option<String>,

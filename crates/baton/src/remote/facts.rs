@@ -61,7 +61,14 @@ impl<'a> ClientHost<'a> {
     }
 
     fn ask(&self, question: Question) -> Option<&'a Value> {
-        if let Some(fact) = self.facts.iter().find(|fact| fact.question == question) {
+        let is_answered = |fact: &&AnsweredQuestion| fact.question == question;
+        let found = self.facts.iter().find(is_answered);
+        // A client of before gives the question back without what it does not know.
+        let found = found.or_else(|| {
+            let earlier = question.without_own()?;
+            self.facts.iter().find(|fact| fact.question == earlier)
+        });
+        if let Some(fact) = found {
             return Some(&fact.answer);
         }
         let mut wanted = self.wanted.borrow_mut();

@@ -128,3 +128,15 @@ pub(crate) enum Question {
     /// A transcript, read into a packet.
     Transcript(DocumentRequest),
 }
+
+impl Question {
+    /// The question for the repository's own document as clients of before know it.
+    pub(crate) fn without_own(&self) -> Option<Self> {
+        match self {
+            Self::Document { folder, path, is_own: true } => {
+                Some(Self::Document { folder: folder.clone(), path: path.clone(), is_own: false })
+            }
+            _ => None,
+        }
+    }
+}

@@ -18,7 +18,7 @@ use crate::transcript_copies::{ID, SECRET, TwoMachines};
 /// Seconds that a real tool may take.
 const LIMIT: &str = "90";
 
-/// A model that says the same to everybody and keeps what it was asked.
+/// A model that gives every request the same answer and keeps the requests.
 struct Model {
     port: u16,
     asked: Arc<Mutex<Vec<(String, String)>>>,
@@ -373,7 +373,7 @@ fn opencode_itself_takes_the_written_session_up() {
     stage.file("home/config/opencode/opencode.json", config.to_string());
     let path_var = format!("{}:{}", real.clis.display(), env("PATH").expect("PATH"));
     let lola = stage.terminal("Lola").with("PATH", path_var);
-    // A session names a model; one that nobody chose might be anybody's.
+    // A session names a model; one that the user did not choose must not be used.
     let args = ["continue", &path, "--in", "opencode", "--native", "--print"];
     lola.refused(1, "native_unwritable", &args);
     config["model"] = json!("anthropic/claude-sonnet-4-5");

@@ -15,28 +15,28 @@ use crate::words::steady;
 use crate::worktrees::{committed, git};
 
 /// Both ends of hand-offs, and GitHub's emulator between them.
-struct Ends<'a> {
-    stage: &'a Stage,
-    hub: &'a Emulator,
-    ann: Terminal<'a>,
-    bob: Terminal<'a>,
+pub(crate) struct Ends<'a> {
+    pub(crate) stage: &'a Stage,
+    pub(crate) hub: &'a Emulator,
+    pub(crate) ann: Terminal<'a>,
+    pub(crate) bob: Terminal<'a>,
 }
 
 impl Ends<'_> {
     /// Leaves work for `lib` in a repository, and returns its id.
-    fn create(&self, subject: &str, more: &[&str]) -> String {
+    pub(crate) fn create(&self, subject: &str, more: &[&str]) -> String {
         let args = [&["handoff", "create", "--to", "lib", "--subject", subject, "--json"], more].concat();
         text(&self.ann.run(&args).json(), "handoff_id")
     }
 
-    fn number(&self, id: &str) -> usize {
+    pub(crate) fn number(&self, id: &str) -> usize {
         let shown = self.ann.json(&["handoff", "show", id]);
         let number = shown["task"]["metadata"]["github_issue"].as_u64().expect("a number");
         usize::try_from(number).expect("small") - 1
     }
 
     /// Waits until a look at GitHub has brought the hand-off into this shape.
-    fn wait(&self, id: &str, is_there: impl Fn(&Value) -> bool) {
+    pub(crate) fn wait(&self, id: &str, is_there: impl Fn(&Value) -> bool) {
         for _ in 0..60 {
             if is_there(&self.ann.json(&["handoff", "show", id])) {
                 return;
@@ -46,7 +46,7 @@ impl Ends<'_> {
         panic!("it does not come: {:#}", self.ann.json(&["handoff", "show", id]));
     }
 
-    /// Everything that the sender is table of one hand-off.
+    /// Everything that the sender hears of one hand-off.
     fn heard_of(&self, state: &str, id: &str) -> String {
         let mut table = format!("── {state} ──\n");
         let short = &id[..13];

@@ -181,8 +181,9 @@ fn a_working_copy_with_commits_of_its_own_gets_the_work_by_the_commands_as_they_
                 .find(|line| line.contains("NOT applied"))
                 .unwrap_or_else(|| panic!("{picked}"));
             assert!(!line.contains("gave along"), "{what}: {line}");
-            let commands: Vec<&str> = line.split('`').skip(1).step_by(2).collect();
-            let commands: Vec<&str> = commands.into_iter().filter(|one| *one != "git stash pop").collect();
+            let commands = line.split('`').skip(1).step_by(2);
+            let (after, commands): (Vec<&str>, Vec<&str>) =
+                commands.partition(|one| one.ends_with("git stash pop"));
             assert_eq!(commands.contains(&"git stash -u"), is_changed, "{what}: {commands:?}");
             assert!(commands.last().is_some_and(|last| last.ends_with(" --as Bob")), "{what}: {commands:?}");
             let script = commands.join(" && ");
@@ -191,6 +192,14 @@ fn a_working_copy_with_commits_of_its_own_gets_the_work_by_the_commands_as_they_
             ))
             .done();
             assert_eq!(fs::read_to_string(second.join("a.txt")).expect("applied"), "ann\n", "{what}");
+            assert_eq!(after.len(), usize::from(is_changed), "{what}: {line}");
+            if is_changed {
+                git(&stage, &second, &["commit", "-qam", "ann's"]);
+                bob.shell(after[0]).done();
+                let own = fs::read_to_string(second.join("own.txt")).expect("brought back");
+                assert_eq!(own, "own, changed\n", "{what}");
+                assert_eq!(git(&stage, &second, &["branch", "--show-current"]).trim(), branch, "{what}");
+            }
         }
     }
 }

@@ -10,6 +10,7 @@ use baton_model::session::{ReleaseReason, Session};
 use baton_store::{Failure, Tx, baton, conversation, delta, handoff, session, task};
 use serde_json::Value;
 
+use super::left_work::NAMED_FOR;
 use crate::op::Env;
 use crate::ownership::is_at_work;
 
@@ -66,6 +67,14 @@ impl BroughtWork {
         for pickup in delta::recoveries(tx, project_id, PICKUPS)? {
             let brought = recovered_by(std::slice::from_ref(&pickup));
             if brought.is_empty() || (own.is_some() && pickup.session_id.as_deref() == own) {
+                continue;
+            }
+            // What is old is named to none any more, whatever became of it.
+            if pickup.created_at < env.now.saturating_sub(NAMED_FOR) {
+                found.carried.extend(brought);
+                continue;
+            }
+            if brought.iter().all(|id| found.carried.contains(id)) {
                 continue;
             }
             let is_carried = is_completed(tx, &pickup)? || goes_on(tx, env, &pickup, own)?;

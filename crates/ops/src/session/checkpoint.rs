@@ -1,7 +1,7 @@
 //! `session_checkpoint`: save without ending.
 
 use baton_model::delta::Kind;
-use baton_model::id::{is_shared_name, visible};
+use baton_model::id::{identity_key, is_shared_name, visible};
 use baton_model::refusal::{self, Refusal};
 use baton_model::session::Session;
 use baton_store::state::SavedState;
@@ -111,6 +111,9 @@ pub(super) fn task_key(session: &Session) -> String {
     if is_shared_name(&session.identity) { format!("session:{}", session.session_id) } else { String::new() }
 }
 
+/// How many states of a project are looked through for one that was seeded in another name.
+const STATES: i64 = 200;
+
 fn save(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
@@ -182,8 +185,25 @@ fn saved_before(
     if known.is_some() || !is_named {
         return Ok(known);
     }
-    let all = state::of_session(tx, &own.project_id, &own.session_id)?;
-    Ok(all.into_iter().find(|state| state.task_key == key && !key.is_empty() && state.handoff_id.is_some()))
+    for state in state::of_project(tx, &own.project_id, STATES)? {
+        if state.task_key == key && is_seed_of(tx, own, &state)? {
+            return Ok(Some(state));
+        }
+    }
+    Ok(None)
+}
+
+/// Whether a state was seeded for a hand-off and taken on by this session, or by one of its name before it.
+fn is_seed_of(tx: &mut Tx<'_>, own: &Session, state: &SavedState) -> Result<bool, Failure> {
+    if state.task_key.is_empty() || state.handoff_id.is_none() || state.claimed_at.is_none() {
+        return Ok(false);
+    }
+    if state.session_id == own.session_id {
+        return Ok(true);
+    }
+    let by = session::get(tx, &own.project_id, &state.session_id)?;
+    let is_of_name = by.is_some_and(|by| identity_key(&by.identity) == identity_key(&own.identity));
+    Ok(is_of_name && !is_shared_name(&own.identity))
 }
 
 /// Refuses to replace the state of a task that another caller without a name has saved and is at work on: both have the same name, under

@@ -178,11 +178,15 @@ fn moved(
         let Some(own) = session::get(tx, project_id, &id)? else { continue };
         let is_here = own.location.machine == env.caller.location.machine;
         let root = own.working_copy.map(|copy| copy.root).filter(|_| is_here);
-        if root.is_some_and(|root| env.host.has_folder(&root) == Some(false)) {
-            found.push(known);
+        match root.and_then(|root| env.host.has_folder(&root)) {
+            Some(true) => return Ok(None), // It lies there: what is read here is a copy of it.
+            Some(false) => found.push(known),
+            None => {}
         }
     }
-    Ok(found.pop().filter(|_| found.is_empty()))
+    // It goes by the folder in which it lies now.
+    let found = found.pop().filter(|_| found.is_empty());
+    Ok(found.map(|known| Conversation { native_id: native.key(), ..known }))
 }
 
 /// The conversation as the ledger knows it, joined with the sessions that its transcript names as its own.

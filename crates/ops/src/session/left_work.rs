@@ -100,7 +100,7 @@ pub(super) fn prefetch_left(tx: &mut Tx<'_>, project_id: &str, now: Millis) {
 }
 
 /// How long it is said that an ended session left something.
-const NAMED_FOR: Millis = 30 * 86_400_000;
+pub(super) const NAMED_FOR: Millis = 30 * 86_400_000;
 
 fn ended_unwrapped(tx: &mut Tx<'_>, project_id: &str, now: Millis) -> Result<Vec<Session>, Failure> {
     Ok(session::ended_unwrapped(tx, project_id, now.saturating_sub(NAMED_FOR), BRIEF.looked_at)?)

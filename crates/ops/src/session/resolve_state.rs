@@ -1,6 +1,6 @@
 //! `session_resolve`: which saved or seeded state a caller means: go on with it, choose, or begin anew.
 
-use baton_model::id::identity_key;
+use baton_model::id::{identity_key, is_shared_name};
 use baton_model::seed::{SeedCandidate, StateChoice, StateRequest, View, choose};
 use baton_store::{Failure, session, state};
 use schemars::JsonSchema;
@@ -90,10 +90,12 @@ impl Operation for Resolve {
                 saved.push(exact);
             }
             for state in saved.iter_mut().filter(|state| input.task.as_ref() == Some(&state.task_key)) {
-                // One that was seeded in another name, such as a role's, is its who took it on.
+                // A state seeded under another name, such as a role's, belongs to the session that took it on.
                 let holder = match state.claimed_at {
-                    Some(_) => session::get(tx, &project_id, &state.session_id)?,
-                    None => None,
+                    Some(_) if !is_shared_name(&identity) => {
+                        session::get(tx, &project_id, &state.session_id)?
+                    }
+                    _ => None,
                 };
                 if holder.is_some_and(|holder| identity_key(&holder.identity) == identity_key(&identity)) {
                     state.identity.clone_from(&identity);

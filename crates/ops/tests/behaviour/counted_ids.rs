@@ -133,8 +133,14 @@ on_every_backend! {
         let again = w.ok(&agent("Owner"), "transcript_import", import(there.join(name)));
         assert_eq!((&again["imported_before"], &again["baton_id"]), (&json!(true), &left["baton_id"]));
         assert_eq!(offered(w).len(), 1);
-        // While the folder of the first is there, another one with the same beginning is a copy.
-        w.machines.gone_folders.clear();
+        // It goes on there, and is the same one however often it is imported.
+        let more = format!("{chat}\n#### and count it\n\nI will count it\n");
+        std::fs::write(there.join(name), more).expect("a chat");
+        let longer = w.ok(&agent("Owner").at(&there.display().to_string(), None), "transcript_import", import(there.join(name)));
+        let same = w.ok(&agent("Owner").at(&there.display().to_string(), None), "transcript_import", import(there.join(name)));
+        assert_eq!(same["baton_id"], longer["baton_id"], "{same:#}");
+        assert_eq!(offered(w).len(), 1);
+        // While the one that was moved is there, another one with the same beginning is a copy, although the first folder is gone.
         let beside = home.path().join("copy");
         std::fs::create_dir_all(&beside).expect("a folder");
         std::fs::copy(there.join(name), beside.join(name)).expect("a copy");

@@ -126,8 +126,13 @@ fn variants(entry: &OperationEntry, ids: &BTreeSet<String>, force: bool) -> Vec<
     if force && schema["properties"].get("force").is_some() {
         for input in &mut all {
             input["force"] = json!(true);
-            if schema["properties"].get("why").is_some() {
-                input["why"] = json!("it hangs");
+            // Some take the reason of a forced act from the reason of the act. An id that stands there already stays.
+            for name in ["why", "reason"] {
+                if schema["properties"].get(name).is_some()
+                    && input.get(name).is_none_or(|given| name == "why" || given.is_null())
+                {
+                    input[name] = json!("it hangs");
+                }
             }
         }
     }
@@ -188,7 +193,7 @@ fn moved_by_operators(force: bool) -> BTreeSet<&'static str> {
     moved
 }
 
-/// What an operation does at the most to what another holds, by whom.
+/// What an operation does to what another holds, by whom, as far as inputs with one id at a time show.
 fn row(entry: &OperationEntry, plain: &BTreeSet<&str>, forced: &BTreeSet<&str>) -> &'static str {
     match entry.access {
         Access::Read => "reads",

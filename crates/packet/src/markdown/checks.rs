@@ -80,13 +80,12 @@ fn runner(check: &Command) -> &'static str {
 /// Checks that passed, by how they did: those that hold for the files as they are first.
 fn groups<'a>(cx: &RenderContext, passed: &[&'a Command]) -> Vec<(String, Vec<&'a Command>)> {
     let mut groups: Vec<(String, Vec<&Command>)> = Vec::new();
-    let is_stale = |check: &Command| staleness::is_stale(cx.packet, check.at.as_deref());
+    let is_stale = |check: &Command| staleness::is_check_stale(cx.packet, check);
     let (stale, fresh): (Vec<&Command>, Vec<&Command>) =
         passed.iter().copied().partition(|check| is_stale(check));
     for check in fresh.into_iter().chain(stale) {
         let word = passed_word(check).unwrap_or_default();
-        let word =
-            format!("{word}{}{}", staleness::staleness_note(cx.packet, check.at.as_deref()), runner(check));
+        let word = format!("{word}{}{}", staleness::check_note(cx.packet, check), runner(check));
         match groups.iter_mut().find(|(known, _)| *known == word) {
             Some((_, group)) => group.push(check),
             None => groups.push((word, vec![check])),
@@ -161,7 +160,7 @@ fn line(cx: &RenderContext, check: &Command, limit: usize) -> String {
     let has_passed_since = check.note.as_deref().is_some_and(|note| note.contains("passed since with"));
     // Whether that run still holds is rendered with its own command.
     let stale = if !has_passed_since && (check.exit_code.is_some() || !note.is_empty()) {
-        staleness::staleness_note(cx.packet, at)
+        staleness::check_note(cx.packet, check)
     } else {
         ""
     };

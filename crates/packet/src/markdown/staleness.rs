@@ -10,6 +10,16 @@ pub(super) fn staleness_note(packet: &Packet, at: Option<&str>) -> &'static str 
     if is_stale(packet, at) { BEFORE_CHANGES } else { "" }
 }
 
+/// Whether a check is older than the last changes: it says so itself, or its place tells it.
+pub(super) fn is_check_stale(packet: &Packet, check: &Command) -> bool {
+    check.outdated == Some(true) || is_stale(packet, check.at.as_deref())
+}
+
+/// The words for such a check, or nothing.
+pub(super) fn check_note(packet: &Packet, check: &Command) -> &'static str {
+    if is_check_stale(packet, check) { BEFORE_CHANGES } else { "" }
+}
+
 /// Whether a source file was changed after this place, as the lines of one transcript or the sender tell. What was removed tells
 /// nothing: it may have been made for a trial.
 pub(super) fn is_stale(packet: &Packet, at: Option<&str>) -> bool {

@@ -31,7 +31,10 @@ pub(crate) static TOOL: Tool = Tool {
                 path: "~/.codex/sessions/YEAR/MONTH/DAY/rollout-TIME-ID.jsonl",
                 variable: Some("CODEX_HOME"),
             },
-            StoredFile { path: "~/.codex/archived_sessions/rollout-TIME-ID.jsonl", variable: None },
+            StoredFile {
+                path: "~/.codex/archived_sessions/rollout-TIME-ID.jsonl",
+                variable: Some("CODEX_HOME"),
+            },
         ],
         evidence: Evidence::Tests,
         note: "Also packed as `.jsonl.zst`. A rollout that goes on from another one (`history_base`, since 0.146) is read with it, as the vendor's source describes it.",
@@ -152,6 +155,8 @@ fn calls(work: &Work) -> Option<Vec<OwnCall>> {
             Some(vec![work.call("exec_command", json!({ "cmd": line }), output)])
         }
         Act::Read { .. } => None,
+        // Where nothing stands that was there before, nothing says where the lines go.
+        Act::Edit { hunks, .. } if hunks.iter().any(|hunk| hunk.old_text().is_empty()) => None,
         Act::Edit { path, hunks } => {
             let lines = |hunk: &Hunk| hunk.lines.iter().map(|line| format!("{line}\n")).collect::<String>();
             let body = hunks.iter().map(|hunk| format!("@@\n{}", lines(hunk))).collect();

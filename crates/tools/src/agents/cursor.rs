@@ -24,7 +24,7 @@ pub(crate) static TOOL: Tool = Tool {
                 path: "~/.cursor/projects/SLUG/agent-transcripts/ID/ID.jsonl",
                 variable: Some("CURSOR_CONFIG_DIR"),
             },
-            StoredFile { path: "~/.cursor/chats/HASH/ID/store.db", variable: None },
+            StoredFile { path: "~/.cursor/chats/HASH/ID/store.db", variable: Some("CURSOR_CONFIG_DIR") },
             StoredFile { path: "~/.config/Cursor/User/globalStorage/state.vscdb", variable: None },
         ],
         evidence: Evidence::OtherReaders,

@@ -23,7 +23,7 @@ pub(crate) static TOOL: Tool = Tool {
                 path: "~/.local/share/goose/sessions/sessions.db",
                 variable: Some("GOOSE_PATH_ROOT"),
             },
-            StoredFile { path: "~/.local/share/goose/sessions/ID.jsonl", variable: None },
+            StoredFile { path: "~/.local/share/goose/sessions/ID.jsonl", variable: Some("GOOSE_PATH_ROOT") },
         ],
         evidence: Evidence::OtherReaders,
         note: "",

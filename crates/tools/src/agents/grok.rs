@@ -17,7 +17,10 @@ pub(crate) static TOOL: Tool = Tool {
     storage: Some(Storage {
         files: &[
             StoredFile { path: "~/.grok/sessions/DIRECTORY/ID/updates.jsonl", variable: Some("GROK_HOME") },
-            StoredFile { path: "~/.grok/sessions/DIRECTORY/ID/chat_history.jsonl", variable: None },
+            StoredFile {
+                path: "~/.grok/sessions/DIRECTORY/ID/chat_history.jsonl",
+                variable: Some("GROK_HOME"),
+            },
         ],
         evidence: Evidence::OtherReaders,
         note: "The second where the first is missing.",

@@ -18,7 +18,7 @@ pub(crate) static TOOL: Tool = Tool {
     storage: Some(Storage {
         files: &[
             StoredFile { path: "~/.hermes/state.db", variable: Some("HERMES_HOME") },
-            StoredFile { path: "~/.hermes/sessions/ID.jsonl", variable: None },
+            StoredFile { path: "~/.hermes/sessions/ID.jsonl", variable: Some("HERMES_HOME") },
         ],
         evidence: Evidence::VendorSource("0.19.0"),
         note: "Also below `profiles/NAME`. Times of the older files are local ones.",

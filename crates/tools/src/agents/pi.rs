@@ -35,7 +35,10 @@ pub(crate) static TOOL: Tool = Tool {
                 path: "~/.openclaw/agents/AGENT/agent/openclaw-agent.sqlite",
                 variable: Some("OPENCLAW_STATE_DIR"),
             },
-            StoredFile { path: "~/.openclaw/agents/AGENT/sessions/ID.jsonl", variable: None },
+            StoredFile {
+                path: "~/.openclaw/agents/AGENT/sessions/ID.jsonl",
+                variable: Some("OPENCLAW_STATE_DIR"),
+            },
         ],
         evidence: Evidence::Program("0.74.2"),
         note: "Tried is Pi. OpenClaw (a database since 2026.7.2) is read as its source describes it, omp as other programs do.",

@@ -238,21 +238,16 @@ mod tests {
         assert!(script(false).contains("line 807"), "{}", script(false));
         assert!(!script(true).contains("line 807"), "{}", script(true));
         const GUESS: &str = "So SA5011 is enabled by default. The issue might be that the versions of the linter differ. Let me check the exact version.";
-        let script = SessionScript::new().user("why does CI fail?").agent(GUESS).run(
-            "a",
-            "golangci-lint version",
-            0,
-            "1.64",
-        );
-        let script = script
-            .agent("Both have the same version, so it is the platform.")
-            .user("mend it")
-            .edit("b", "a.go");
-        let packet = script.agent("Mended.").summary();
-        assert!(
-            !packet.remarks.iter().any(|remark| remark.text.contains("versions of the linter")),
-            "{packet:#?}"
-        );
+        let is_told = |edited: bool| {
+            let script = SessionScript::new().user("why does CI fail?").agent(GUESS);
+            let script = script.run("a", "golangci-lint version", 0, "1.64");
+            let script = script.agent("Both have the same version, so it is the platform.").user("mend it");
+            let script = if edited { script.edit("b", "a.go") } else { script };
+            let packet = script.agent("Mended.").summary();
+            packet.remarks.iter().any(|remark| remark.text.contains("versions of the linter"))
+        };
+        assert!(is_told(false), "where no file was changed after");
+        assert!(!is_told(true));
     }
 
     #[test]

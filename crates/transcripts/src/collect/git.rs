@@ -3,7 +3,7 @@
 use baton_packet::packet::is_source;
 
 use super::git_begun::{GitOperation, begun_after};
-use super::git_status::status_part;
+use super::git_status::{is_cut, status_part};
 use super::steps::{git_words, plain_steps};
 
 /// The working copy as the commands of a session showed it.
@@ -58,7 +58,7 @@ impl GitState {
                 "commit" | "cherry-pick" | "revert" => self.committed(output, verb == "commit"),
                 "checkout" | "switch" => self.switched(output),
                 "status" => {
-                    let part = status_part(&steps, nth, output, command.contains('|'));
+                    let part = status_part(&steps, nth, output, is_cut(command));
                     // Where it is cut off, an empty part says nothing.
                     let is_empty = part.text.trim().is_empty() && !output.trim().is_empty() && !part.is_whole;
                     self.status(if is_empty { output } else { &part.text }, line);

@@ -32,6 +32,11 @@ pub(super) struct StatusPart<'o> {
     pub is_whole: bool,
 }
 
+/// Whether a pipe shortens what a command line prints.
+pub(super) fn is_cut(command: &str) -> bool {
+    command.replace("||", "").contains('|')
+}
+
 /// The part of an output that the status of these steps printed, which stands at this place among them. The long form stands by itself;
 /// the short one ends where a line is none of its own.
 pub(super) fn status_part<'o>(

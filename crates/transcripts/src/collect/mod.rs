@@ -134,12 +134,12 @@ struct Sentence {
     at: SourceRef,
 }
 
+/// A call that came back, and how what it returned begins.
 #[derive(Debug)]
 struct DoneCall {
     call: Sentence,
     category: Category,
     succeeded: bool,
-    /// How what it returned begins.
     result: String,
 }
 

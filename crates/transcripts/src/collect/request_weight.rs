@@ -245,7 +245,7 @@ const CHOSEN: &[&str] = &[
 const PRONOUNS: &[&str] = &["these", "those", "that", "it", "them", "this"];
 
 /// Whether a short message only chooses from what was offered: `1+2`, `let's try 2`, `yes to all`. A command to the tool, whole or
-/// half typed, speaks to nobody.
+/// half typed, is no answer to the agent.
 fn chooses(lower: &str) -> bool {
     let words: Vec<&str> = words_of(lower).collect();
     let is_pronoun = matches!(words.as_slice(), [word] if PRONOUNS.contains(word));

@@ -1,7 +1,7 @@
 //! What git does to files beside edits: takes changes back, puts them aside, and says in a commit which files are new.
 
 use super::git::is_commit_line;
-use super::git_status::{long_form, status_event, status_part};
+use super::git_status::{is_cut, long_form, status_event, status_part};
 use super::steps::{git_words, plain_steps};
 use crate::event::{Change, Edit};
 
@@ -55,11 +55,12 @@ pub(super) fn tree_events(command: &str, output: &str, ok: bool) -> Vec<TreeEven
     // A stash of the same line was put back if git says that it dropped one.
     let dropped = output.contains("Dropped refs/stash") || output.contains("Dropped stash@");
     let steps = plain_steps(command);
-    let is_cut = command.replace("||", "").contains('|');
-    // A commit that is printed was made, and what stands before it went well, though what came after it failed.
-    let is_made = output.lines().any(is_commit_line);
+    let is_cut = is_cut(command);
+    // Of as many commits as are printed the first ones were made, and what stands before them went well, though what came after failed.
+    let printed = output.lines().filter(|line| is_commit_line(line)).count();
     let is_commit = |step: &String| git_words(step).is_some_and(|(verb, _)| verb == "commit");
-    let made_at = steps.iter().rposition(is_commit).filter(|_| is_made);
+    let commits = steps.iter().enumerate().filter(|(_, step)| is_commit(step));
+    let made_at = commits.map(|(place, _)| place).take(printed).last();
     for (place, step) in steps.iter().enumerate() {
         let ok = ok || made_at.is_some_and(|made_at| place <= made_at);
         let Some((verb, rest)) = git_words(step) else { continue };

@@ -158,7 +158,7 @@ fn a_command_that_the_tool_wrote_into_a_line_of_its_own_is_a_request() {
 }
 
 #[test]
-fn the_listing_names_a_session_by_its_command_its_agent_and_the_project_of_its_worktree() {
+fn the_listing_names_a_session_by_its_command_and_its_agent_and_knows_the_folder_before_a_worktree() {
     let folder = tempfile::tempdir().expect("a folder");
     let projects = folder.path().join(".claude/projects/-home-you-shop");
     std::fs::create_dir_all(&projects).expect("made");
@@ -177,7 +177,13 @@ fn the_listing_names_a_session_by_its_command_its_agent_and_the_project_of_its_w
         all.remove(0)
     };
     let first = header(format!("{worktree}\n{talk}"));
-    assert_eq!(first.cwd.as_deref(), Some("/home/you/shop"));
+    assert_eq!(
+        first.cwd.as_deref(),
+        Some("/nowhere/worktrees/shop-x"),
+        "what became of the worktree is seen by who goes on"
+    );
+    let bare = talk.replace("\"cwd\":\"/nowhere/worktrees/shop-x\",", "");
+    assert_eq!(header(format!("{worktree}\n{bare}")).cwd.as_deref(), Some("/home/you/shop"));
     assert_eq!(first.title.as_deref(), Some("/fix the parser"));
     let name = json!({"type": "agent-name", "agentName": "Parser", "sessionId": "s"});
     let title = json!({"type": "custom-title", "customTitle": "Fix it", "sessionId": "s"});

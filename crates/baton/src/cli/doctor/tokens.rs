@@ -9,6 +9,8 @@ use crate::app::App;
 /// The access tokens of the store.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Report {
+    /// How many were ever made: from the first one on a server asks for one.
+    made: usize,
     /// How many are valid.
     valid: usize,
     /// The names of those that reach every project, where there are several.
@@ -20,12 +22,16 @@ pub(super) fn report(app: &mut App, projects: usize) -> Option<Report> {
     let tokens = app.run::<List>(&ListInput {}).ok()?.items;
     let valid: Vec<_> = tokens.iter().filter(|token| token.valid).collect();
     let unlimited = valid.iter().filter(|token| token.projects.is_none() && projects > 1);
-    Some(Report { valid: valid.len(), unlimited: unlimited.map(|token| token.name.clone()).collect() })
+    let made = tokens.len();
+    Some(Report { made, valid: valid.len(), unlimited: unlimited.map(|token| token.name.clone()).collect() })
 }
 
 impl Report {
     /// A line, where there is something to say.
     pub(super) fn text(&self) -> String {
+        if self.valid == 0 && self.made > 0 {
+            return "access tokens: none is valid; a server on this store refuses every request until one is made\n".to_owned();
+        }
         if self.valid == 0 {
             return "access tokens: none; from the first on, every request to a server on this store needs one\n".to_owned();
         }
@@ -47,10 +53,17 @@ mod tests {
     #[test]
     fn what_the_first_token_changes_is_said_before_and_only_is_named_where_it_helps() {
         let of = |valid, unlimited: &[&str]| {
-            Report { valid, unlimited: unlimited.iter().map(|name| (*name).to_owned()).collect() }.text()
+            Report {
+                made: valid,
+                valid,
+                unlimited: unlimited.iter().map(|name| (*name).to_owned()).collect(),
+            }
+            .text()
         };
         assert!(of(0, &[]).contains("every request to a server on this store needs one"));
         assert_eq!(of(2, &[]), "");
+        let revoked = Report { made: 1, valid: 0, unlimited: Vec::new() }.text();
+        assert!(revoked.contains("none is valid; a server on this store refuses every request"), "{revoked}");
         let several = of(2, &["ci", "Ann"]);
         assert!(several.contains("ci, Ann") && several.contains("--only PROJECT"), "{several}");
     }

@@ -273,6 +273,7 @@ pub(super) fn import(args: Import, app: &mut App) -> Result<(), AppError> {
     let BatonFile { baton, changes_parts, transcript, .. } = BatonFile::parse(&text)?;
     // Before anything is imported: what cannot be written is known by then.
     let written = args.transcript.as_deref().filter(|_| !transcript.is_empty());
+    let is_new = written.is_some_and(|file| file.symlink_metadata().is_err());
     if let Some(file) = written {
         let lines: String = transcript.iter().map(|event| format!("{event}\n")).collect();
         private_file::write(file, lines.as_bytes()).map_err(|error| Refusal {
@@ -282,8 +283,8 @@ pub(super) fn import(args: Import, app: &mut App) -> Result<(), AppError> {
     }
     let who = args.who.identity;
     let imported = import_baton((baton, changes_parts), (who, args.again), app).inspect_err(|_| {
-        // Where it was not imported, its transcript is of no use; the file was not there before.
-        if let Some(file) = written {
+        // Where it was not imported, its transcript is of no use. A pipe or device was there before, and stays.
+        if let Some(file) = written.filter(|_| is_new) {
             let _ = std::fs::remove_file(file);
         }
     })?;

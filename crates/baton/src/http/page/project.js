@@ -70,7 +70,8 @@ const LATE = { result: 'Late result', reason: 'Late reason', remark: 'Remark' };
 
 /** A hand-off that the project sent: who has it or ended it, why it stands where it stands, and the command that helps. */
 function sentHandoff(one, known) {
-  const offers = known && rowOffers(known);
+  // Two answers, one of which may be older: what could be done in another state is not offered.
+  const offers = known?.state === one.state ? rowOffers(known) : null;
   const answered = one.state === 'completed' || one.state === 'declined';
   return h('li.card', { key: one.handoff_id, 'data-row': true },
     h('div.row', {}, state(one.state), h('h3', {}, h('a', { href: `#/handoff/${part(one.handoff_id)}` }, one.subject || one.handoff_id.slice(0, 13))),

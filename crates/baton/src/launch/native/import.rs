@@ -4,7 +4,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use baton_model::refusal::{Kind, Refusal};
 use baton_ops::transcript::ConversationExtent;
@@ -91,11 +91,18 @@ impl Importer {
                 _ = send.send(read.map(|_| String::from_utf8_lossy(&text).into_owned()));
             });
         }
-        let Ok(Ok(text)) = receive.recv_timeout(LIMIT) else {
+        let begin = Instant::now();
+        let text = receive.recv_timeout(LIMIT);
+        // One may close its output and go on.
+        let mut ended = child.try_wait();
+        while matches!(ended, Ok(None)) && text.is_ok() && begin.elapsed() < LIMIT {
+            std::thread::sleep(Duration::from_millis(20));
+            ended = child.try_wait();
+        }
+        let (Ok(Ok(text)), Ok(Some(status))) = (text, ended) else {
             crate::process_group::stop_group(&mut child);
             return Err(format!("it had not ended after {} seconds", LIMIT.as_secs()));
         };
-        let status = child.wait().map_err(|error| format!("its end is not known: {error}"))?;
         if status.success() { Ok(text) } else { Err(format!("it ended with {status}")) }
     }
 }

@@ -70,6 +70,10 @@ pub(super) fn linked(events: &[Value]) -> Vec<LinkedEvent<'_>> {
             let ended_here = |at: usize| ends[at].is_none_or(|end| place.line == Some(end));
             let mut calls: Vec<usize> =
                 (0..all.len()).rev().filter(|at| is_of(&all[*at]) && ended_here(*at)).collect();
+            let is_exact = |at: &usize| place.line.is_some() && ends[*at] == place.line;
+            if calls.iter().any(is_exact) {
+                calls.retain(is_exact);
+            }
             if ends.iter().any(Option::is_some) {
                 calls.reverse();
             }

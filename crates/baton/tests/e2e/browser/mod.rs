@@ -28,6 +28,7 @@ mod rendering;
 mod rows;
 mod safe;
 mod scopes;
+mod sent;
 mod shared;
 mod states;
 mod tab;

@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::io::{self, Seek};
-use std::path::Path;
 
 use memchr::memmem;
 
@@ -59,10 +58,7 @@ fn fill(header: &mut Header, found: &TranscriptFile) -> io::Result<()> {
     header.title = title.or_else(|| start.prompt.as_deref().map(|text| unclean_line(text, TITLE)));
     header.first_prompt = start.prompt.map(|text| unclean_line(&text, PROMPT));
     header.id = start.id.unwrap_or_else(|| std::mem::take(&mut header.id));
-    header.cwd = match start.worktree_of {
-        Some(project) if start.cwd.as_deref().is_none_or(|cwd| !Path::new(cwd).is_dir()) => Some(project),
-        _ => start.cwd,
-    };
+    header.cwd = start.cwd.or(start.worktree_of);
     header.created_at_ms = start.at_ms;
     header.branch = end.branch;
     header.model = end.model;
@@ -77,7 +73,7 @@ struct HeadFacts {
     cwd: Option<String>,
     at_ms: Option<i64>,
     prompt: Option<String>,
-    /// The folder from which the session went into a worktree: its project, also when the worktree is gone.
+    /// The folder from which the session went into a worktree.
     worktree_of: Option<String>,
     has_turn: bool,
 }
