@@ -28,7 +28,7 @@ use crate::keys::{self, Keys};
 use crate::live::{self, Live};
 use crate::memory_index::IndexServices;
 use crate::repo_file::{Fault, MAX_SMALL_FILE_BYTES, RepoFile};
-use crate::{clock, document, git, open_conversations, path_kind, private_file, process};
+use crate::{clock, document, git, machine_id, open_conversations, path_kind, process};
 
 /// The clock skew that is tolerated, in milliseconds.
 const CLOSE_ENOUGH: i64 = 500;
@@ -56,7 +56,7 @@ pub(crate) struct Machine {
 
 impl Machine {
     pub(crate) fn new(config: &Config) -> Self {
-        let id = config.machine.clone().unwrap_or_else(|| machine_id(&config.data_dir));
+        let id = config.machine.clone().unwrap_or_else(|| machine_id::of_machine(&config.data_dir));
         let os = match std::env::consts::OS {
             "macos" => baton_transcripts::Os::MacOs,
             "windows" => baton_transcripts::Os::Windows,
@@ -203,6 +203,10 @@ impl baton_ops::op::Host for Machine {
 
     fn has_process_ended(&self, place: &ProcessLocation) -> bool {
         place.machine == self.id && process::has_ended(&place.process)
+    }
+
+    fn machines_with_known_processes(&self) -> Option<Vec<String>> {
+        Some(vec![self.id.clone()])
     }
 
     fn is_conversation_open(&self, agent: &str, id: &str) -> bool {
@@ -361,30 +365,6 @@ fn host_name() -> Option<String> {
     #[cfg(not(unix))]
     let name: Option<String> = None;
     name.filter(|name| is_host_name(name))
-}
-
-/// A stable id of the machine: the system's own, else one made once and kept beside the store.
-fn machine_id(data_dir: &Path) -> String {
-    for file in ["/etc/machine-id", "/var/lib/dbus/machine-id"] {
-        if let Some(id) =
-            std::fs::read_to_string(file).ok().map(|t| t.trim().to_owned()).filter(|t| t.len() >= 16)
-        {
-            return id;
-        }
-    }
-    let file = data_dir.join("machine-id");
-    if let Some(id) =
-        std::fs::read_to_string(&file).ok().map(|t| t.trim().to_owned()).filter(|t| !t.is_empty())
-    {
-        return id;
-    }
-    let mut bytes = [0; 16];
-    clock::random(&mut bytes);
-    let id: String = bytes.iter().map(|b| format!("{b:02x}")).collect();
-    let saved =
-        private_file::create_folder(data_dir).and_then(|()| private_file::write(&file, id.as_bytes()));
-    // Where nothing can be kept, the machine has no identity: rules that need one then never apply.
-    if saved.is_ok() { id } else { String::new() }
 }
 
 /// The token that the `gh` command has for GitHub, if it is there and logged in.

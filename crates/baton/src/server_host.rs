@@ -22,7 +22,7 @@ pub(crate) struct SocketHost<'a> {
 impl<'a> SocketHost<'a> {
     /// For a caller with this grant.
     pub(crate) fn new(here: &'a Machine, grant: &Grant) -> Self {
-        Self { here, is_owner: *grant == Grant::default() }
+        Self { here, is_owner: Grant { until_first_token: false, ..grant.clone() } == Grant::default() }
     }
 
     fn keys(&self) -> Result<&'a Machine, Refusal> {
@@ -33,6 +33,10 @@ impl<'a> SocketHost<'a> {
 impl Host for SocketHost<'_> {
     fn has_process_ended(&self, place: &ProcessLocation) -> bool {
         self.here.has_process_ended(place)
+    }
+
+    fn machines_with_known_processes(&self) -> Option<Vec<String>> {
+        self.here.machines_with_known_processes()
     }
 
     fn transcript_env(&self) -> &baton_transcripts::TranscriptEnv {

@@ -4,22 +4,26 @@
 mod folders;
 mod pending;
 mod queue;
+mod queued_call;
+mod written;
 
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex};
 
 use baton_model::session::Limits;
 use baton_ops::input::InputView;
-use baton_ops::op::{Access, Caller, Cx, Env, Host, Operation, OperationEntry};
+use baton_ops::op::{Access, Caller, Cx, Env, Host, Operation};
 use baton_ops::{all, idempotency};
 use baton_store::{Failure, Fault, FaultKind, Store, Target};
 use serde_json::Value;
-use tokio::sync::{Notify, oneshot};
 
 use self::folders::Folders;
 use self::pending::PendingCount;
 use self::queue::Queue;
+use self::queued_call::QueuedCall;
+use self::written::WrittenProjects;
 use crate::beads_file_service::BeadsFileService;
 use crate::clock;
 use crate::error::AppError;
@@ -57,23 +61,12 @@ impl Threads {
     pub(crate) const ONE: Self = Self { readers: 1, writers: 1, served: false };
 }
 
-struct QueuedCall {
-    entry: &'static OperationEntry,
-    input: Value,
-    caller: Caller,
-    /// The key under which this request is answered only once.
-    once: Option<String>,
-    /// Facts about the client's machine, sent by a Baton client; none for other callers.
-    facts: Option<Vec<AnsweredQuestion>>,
-    reply: oneshot::Sender<Answer>,
-}
-
 /// The store's threads.
 pub(crate) struct Pool {
     writers: Vec<SyncSender<QueuedCall>>,
     readers: SyncSender<QueuedCall>,
     in_hand: AtomicUsize,
-    wrote: Arc<Notify>,
+    written: Arc<WrittenProjects>,
     /// The external services of the memory index, if any are configured.
     index_services: Option<Arc<IndexServices>>,
     /// The Beads file of the tasks, if the settings name one.
@@ -89,7 +82,7 @@ pub(crate) struct Pool {
 struct Shared {
     machine: Arc<Machine>,
     limits: Limits,
-    wrote: Arc<Notify>,
+    written: Arc<WrittenProjects>,
     served: bool,
 }
 
@@ -111,9 +104,9 @@ impl Pool {
             machine.observe(&mut store);
             stores.push(store);
         }
-        let wrote = Arc::new(Notify::new());
+        let written = Arc::new(WrittenProjects::default());
         let (machine, served) = (Arc::clone(machine), threads.served);
-        let shared = Arc::new(Shared { machine, limits, wrote: Arc::clone(&wrote), served });
+        let shared = Arc::new(Shared { machine, limits, written: Arc::clone(&written), served });
         let writers = stores.into_iter().map(|store| spawn_writer(store, &shared)).collect::<Vec<_>>();
         let readers = match target {
             // A store in memory has one connection: what reads must go where it is.
@@ -126,7 +119,7 @@ impl Pool {
             writers,
             readers,
             in_hand: AtomicUsize::new(0),
-            wrote,
+            written,
             index_services: outside,
             beads_file: None,
             served_files: None,
@@ -200,9 +193,9 @@ impl Pool {
         traces::operation(name, self.queued(name, (input, caller), queue)).await
     }
 
-    /// Ends after something was written here, since it was last waited for.
-    pub(crate) async fn wait_for_write(&self) {
-        self.wrote.notified().await;
+    /// Ends after something was written here, with the projects that were since it was last waited for.
+    pub(crate) async fn written_projects(&self) -> BTreeSet<String> {
+        self.written.next().await
     }
 
     /// How many operations were accepted and are not answered yet.
@@ -229,10 +222,11 @@ impl Pool {
 fn spawn_writer(mut store: Store, shared: &Arc<Shared>) -> SyncSender<QueuedCall> {
     let (sender, jobs) = sync_channel::<QueuedCall>(QUEUE);
     let shared = Arc::clone(shared);
+    store.note_written();
     std::thread::spawn(move || {
         while let Some(batch) = next_batch(&jobs) {
             run_batch(&mut store, batch, &shared);
-            shared.wrote.notify_one();
+            shared.written.note(store.take_written());
         }
     });
     sender
@@ -310,6 +304,7 @@ fn run_elsewhere(
 }
 
 fn run_on(store: &mut Store, job: &QueuedCall, shared: &Shared, host: &dyn Host) -> Result<Value, Failure> {
+    store.write_until_first_token(job.caller.grant.until_first_token);
     let env = Env {
         now: shared.machine.now(),
         random: &mut clock::random,
@@ -327,18 +322,6 @@ fn run_on(store: &mut Store, job: &QueuedCall, shared: &Shared, host: &dyn Host)
 /// Whether an operation ended in questions: what it wrote before it asked must not stay.
 fn needs_facts(answer: &Result<Value, Failure>) -> bool {
     matches!(answer, Err(Failure::Refused(refusal)) if refusal.code == FACTS_REQUIRED)
-}
-
-impl QueuedCall {
-    /// Whether it may be run again after a commit of unknown outcome: its idempotency key makes it take effect once.
-    fn is_repeatable(&self) -> bool {
-        let request_id = self.input.as_object().and_then(|input| InputView(input).request_id());
-        self.once.is_some() || request_id.is_some()
-    }
-
-    fn answer(self, answer: Result<Value, Failure>) {
-        let _ = self.reply.send(answer.map_err(AppError::of_service));
-    }
 }
 
 /// Runs an operation in transactions of its own. One that may or may not have happened is run again where that is safe.

@@ -124,12 +124,15 @@ pub struct Grant {
     pub projects: Option<Vec<String>>,
     /// The token that it came with; `None` for the local user.
     pub bearer: Option<Bearer>,
+    /// Whether it came over a socket without a token: it holds until the store has its first one, and every write looks for that one
+    /// itself.
+    pub until_first_token: bool,
 }
 
 impl Default for Grant {
     /// The local user's.
     fn default() -> Self {
-        Self { scope: Scope::Operator, projects: None, bearer: None }
+        Self { scope: Scope::Operator, projects: None, bearer: None, until_first_token: false }
     }
 }
 

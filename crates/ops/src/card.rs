@@ -27,7 +27,7 @@ use crate::session::abandoned;
 use crate::transcript::{Stopped, provider_stop};
 use crate::{ownership, project_name, resolve};
 pub use questions::OpenQuestion;
-pub(crate) use reminders::{prefetch_reminders, reminders};
+pub(crate) use reminders::{doubtful_sessions, prefetch_reminders, reminders};
 pub use sent::{LateAnswer, SentHandoff};
 pub(crate) use sent::{nobody_there, sent};
 pub use unread::{Unread, UnreadMessage};

@@ -47,6 +47,10 @@ pub trait Operation {
 pub trait Host {
     /// Whether the process of this place, on this machine, is known to have ended.
     fn has_process_ended(&self, place: &ProcessLocation) -> bool;
+    /// The machines of whose processes it may be known that they have ended; none where that is not settled beforehand. At most two.
+    fn machines_with_known_processes(&self) -> Option<Vec<String>> {
+        None
+    }
     /// Whether what is said of the processes of a place is the word of the caller alone: it runs elsewhere and no other source is asked.
     fn only_caller_answers(&self, _place: &ProcessLocation) -> bool {
         false

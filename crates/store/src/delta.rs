@@ -16,6 +16,7 @@ macro_rules! columns {
 
 crate::sql! {
     HEADS = "SELECT project_id, seq, change_count FROM project ORDER BY project_id";
+    HEAD = "SELECT project_id, seq, change_count FROM project WHERE project_id = $1";
     INSERT = "INSERT INTO delta (project_id, seq, delta_id, kind, session_id, identity, created_at, inherited_from, thread_id,
         body, chain) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
     GET = concat!("SELECT ", columns!(), " FROM delta WHERE project_id = $1 AND delta_id = $2");
@@ -74,13 +75,28 @@ pub struct Head {
     pub change_count: i64,
 }
 
+fn read_head(row: Row) -> Result<Head, Fault> {
+    let mut r = row.reader();
+    Ok(Head { project_id: r.text()?, seq: r.int()?, change_count: r.int()? })
+}
+
 /// How far every project has come.
 pub fn heads(tx: &mut Tx<'_>) -> Result<Vec<Head>, Fault> {
-    let read = |row: Row| {
-        let mut r = row.reader();
-        Ok(Head { project_id: r.text()?, seq: r.int()?, change_count: r.int()? })
-    };
-    tx.query(HEADS, params![])?.into_iter().map(read).collect()
+    tx.query(HEADS, params![])?.into_iter().map(read_head).collect()
+}
+
+/// How far these projects have come; those that are not there are left out.
+pub fn heads_of(tx: &mut Tx<'_>, projects: &[String]) -> Result<Vec<Head>, Fault> {
+    tx.prefetch(|tx| {
+        for project_id in projects {
+            drop(tx.query_opt(HEAD, params![project_id]));
+        }
+    });
+    let mut found = Vec::new();
+    for project_id in projects {
+        found.extend(tx.query_opt(HEAD, params![project_id])?.map(read_head).transpose()?);
+    }
+    Ok(found)
 }
 
 /// Appends a delta. Its number must come from [`Tx::next_seq`] of the same transaction.

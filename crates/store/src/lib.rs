@@ -39,6 +39,7 @@ pub mod search;
 pub mod search_memory;
 pub mod session;
 pub mod session_commit;
+pub mod session_open;
 mod session_heartbeat;
 pub mod share;
 pub mod state;
@@ -87,6 +88,7 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("request", request::ALL),
         ("session", session::ALL),
         ("session_commit", session_commit::ALL),
+        ("session_open", session_open::ALL),
         ("session_heartbeat", session_heartbeat::ALL),
         ("share", share::ALL),
         ("state", state::ALL),

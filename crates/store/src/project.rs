@@ -122,6 +122,7 @@ pub fn put(tx: &mut Tx<'_>, project: &Project) -> Result<(), Fault> {
             &project.project_id,
         ],
     )?;
+    tx.note_webhook(&project.project_id, project.webhook_url.as_deref());
     Ok(())
 }
 
@@ -139,8 +140,11 @@ pub fn seq(tx: &mut Tx<'_>, project_id: &str) -> Result<i64, Fault> {
     tx.query_one(SEQ, params![project_id])?.reader().int()
 }
 
-/// Where the project's deltas are posted to.
+/// Where the project's deltas are posted to. A write that has taken the project's row knows it from there.
 pub fn webhook(tx: &mut Tx<'_>, project_id: &str) -> Result<Option<String>, Fault> {
+    if let Some(known) = tx.known_webhook(project_id) {
+        return Ok(known);
+    }
     match tx.query_opt(WEBHOOK, params![project_id])? {
         Some(row) => row.reader().opt_text(),
         None => Ok(None),

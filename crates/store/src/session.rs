@@ -18,6 +18,7 @@ macro_rules! columns {
          copy_root, copy_branch, copy_commit, copy_is_worktree, copy_host"
     };
 }
+pub(crate) use columns;
 
 crate::sql! {
     INSERT = "INSERT INTO session (project_id, session_id, identity, identity_key, surface, machine_id, process, started_at,
@@ -128,7 +129,7 @@ fn query_session(tx: &mut Tx<'_>, sql: &'static str, params: &[Value]) -> Result
     tx.query_opt(sql, params)?.map(|row| read_session(tx, row)).transpose()
 }
 
-fn query_sessions(tx: &mut Tx<'_>, sql: &'static str, params: &[Value]) -> Result<Vec<Session>, Fault> {
+pub(crate) fn query_sessions(tx: &mut Tx<'_>, sql: &'static str, params: &[Value]) -> Result<Vec<Session>, Fault> {
     tx.query(sql, params)?.into_iter().map(|row| read_session(tx, row)).collect()
 }
 

@@ -3,7 +3,7 @@
 use baton_model::access::{Bearer, Grant, Scope, Token};
 use baton_model::time::Millis;
 
-use crate::engine::{Fault, Row, Tx};
+use crate::engine::{ANY_TOKEN, Fault, Row, Tx};
 use crate::{json, params};
 
 /// The columns that the row reader takes, in its order.
@@ -19,7 +19,7 @@ crate::sql! {
     GET = concat!("SELECT ", columns!(), " FROM access_token WHERE token_id = $1");
     LIST = concat!("SELECT ", columns!(), " FROM access_token ORDER BY created_at, token_id");
     REVOKE = "UPDATE access_token SET revoked_at = $1 WHERE token_id = $2 AND revoked_at IS NULL";
-    ANY = "SELECT COUNT(*) FROM (SELECT 1 FROM access_token LIMIT 1) made";
+    ANY = ANY_TOKEN;
 }
 
 fn read(row: Row) -> Result<Token, Fault> {
@@ -36,7 +36,7 @@ fn read(row: Row) -> Result<Token, Fault> {
         token_id,
         hash,
         name,
-        grant: Grant { scope, projects, bearer: Some(bearer) },
+        grant: Grant { scope, projects, bearer: Some(bearer), ..Grant::default() },
         created_by,
         created_at,
         expires_at,

@@ -1,5 +1,6 @@
 //! All transcripts of a machine, newest first.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -68,6 +69,11 @@ impl SessionListing {
     /// Where it lies.
     pub fn path(&self) -> &Path {
         &self.found.path
+    }
+
+    /// Under which path a cache keeps it.
+    pub fn cache_path(&self) -> Cow<'_, Path> {
+        self.found.cache_path()
     }
 
     /// Its header; none when the cache has lost it and the file has gone in the meantime.

@@ -29,7 +29,8 @@ use crate::store_pool::Pool;
 
 /// How long an answer about a token is believed: a token that was taken back works no longer than this.
 const CACHE_TTL: Duration = Duration::from_millis(500);
-/// How long the answer that no token is needed is cached, for requests that only read. A request that may write always asks.
+/// How long the answer that no token is needed is cached. A write in this time is still refused once there is one: the transaction that
+/// writes looks for a token itself, see [`Grant::until_first_token`].
 const OPEN_TTL: Duration = Duration::from_millis(50);
 /// Names what the bearer may do, so that the page offers nothing that would be refused.
 const SCOPE_HEADER: &str = "baton-scope";
@@ -83,14 +84,10 @@ impl Authenticator {
         .collect()
     }
 
-    /// What the bearer may do; `reads`: the request cannot write.
-    async fn grant(&self, secret: Option<String>, reads: bool) -> Result<Grant, AppError> {
+    /// What the bearer may do.
+    async fn grant(&self, secret: Option<String>) -> Result<Grant, AppError> {
         let is_anonymous = secret.is_none() && !self.is_token_required;
-        let lasts = match (is_anonymous, reads) {
-            (true, true) => OPEN_TTL,
-            (true, false) => Duration::ZERO,
-            (false, _) => CACHE_TTL,
-        };
+        let lasts = if is_anonymous { OPEN_TTL } else { CACHE_TTL };
         if let Some(grant) = self.remembered(&secret, lasts) {
             return grant.ok_or_else(|| token_invalid_refusal().into());
         }
@@ -98,7 +95,9 @@ impl Authenticator {
         let checked = self.pool.run_typed::<Check>(&input, Caller::default()).await;
         let grant = match checked {
             Ok(answer) if secret.is_some() => Some(read(answer)),
-            Ok(answer) if !answer.needed && !self.is_token_required => Some(Grant::default()),
+            Ok(answer) if !answer.needed && !self.is_token_required => {
+                Some(Grant { until_first_token: true, ..Grant::default() })
+            }
             Ok(_) => None,
             Err(AppError::Refused(refusal)) if refusal.code == "token_invalid" => None,
             Err(other) => return Err(other),
@@ -129,6 +128,7 @@ fn read(answer: CheckOutput) -> Grant {
     Grant {
         scope: answer.scope.unwrap_or(Scope::Read),
         projects: answer.projects,
+        until_first_token: false,
         bearer: Some(Bearer { token_id, name, identities: answer.identities }),
     }
 }
@@ -141,7 +141,7 @@ pub(super) async fn authenticate(
 ) -> Response {
     let secret = bearer(request.headers());
     let peer = request.extensions().get::<Peer>().copied();
-    let granted = authenticator.grant(secret.clone(), request.method().is_safe()).await;
+    let granted = authenticator.grant(secret.clone()).await;
     let who = match (&granted, &secret, peer) {
         (Ok(_), Some(secret), _) => Some(LimitKey::Token(secret.clone())),
         (Err(_), _, Some(Peer(address))) => Some(LimitKey::Anonymous(address)),
@@ -188,7 +188,7 @@ pub(super) async fn confirm(
     if let Some(AdmittedRequest { at, secret }) = admission
         && at.elapsed() >= OPEN_TTL
     {
-        match authenticator.grant(secret, request.method().is_safe()).await {
+        match authenticator.grant(secret).await {
             Ok(grant) => _ = request.extensions_mut().insert(grant),
             Err(error) => return problem(&error),
         }
@@ -250,7 +250,7 @@ fn as_long_as_valid(
         loop {
             tokio::time::sleep(CACHE_TTL).await;
             // Only a `token_invalid` refusal closes the connection; a store that does not answer does not.
-            if matches!(authenticator.grant(secret.clone(), true).await, Err(AppError::Refused(refusal)) if refusal.code == "token_invalid")
+            if matches!(authenticator.grant(secret.clone()).await, Err(AppError::Refused(refusal)) if refusal.code == "token_invalid")
             {
                 return;
             }

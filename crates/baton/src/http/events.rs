@@ -1,11 +1,13 @@
 //! Server-Sent Events: sends every delta, as it is written, to all listeners, and says of each project when something changed that no
 //! delta records: mail, leases, shares, marks of hand-offs.
 //!
-//! One task of the server follows the ledgers and sends each event, serialised once, to all listeners. It polls at once
+//! One task of the server follows the ledgers and sends each event, serialised once, to all listeners (`follow.rs`). It looks at once
 //! when this server has written or another one publishes a write through Redis, and several times a second for writes
 //! by other processes. An event's id holds its project, its number there and its time. A listener that reconnects with
 //! `Last-Event-ID` gets what it missed: of that project from exactly there on, of the others from shortly before that
 //! time, so that an event may be repeated and none is missed.
+
+mod follow;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,20 +21,20 @@ use baton_model::access::Grant;
 use baton_model::delta::Kind;
 use baton_model::refusal::Refusal;
 use baton_model::time::Timestamp;
-use baton_ops::ledger::{Head, Heads, HeadsInput, LedgerList, LedgerListInput, Row};
+use baton_ops::ledger::{Head, Heads, HeadsInput, HeadsOutput, LedgerList, LedgerListInput, Row};
 use baton_ops::op::Caller;
 use futures_util::stream::{self, StreamExt};
 use serde::Serialize;
+use tokio::sync::Mutex;
 use tokio::sync::broadcast::{self, error::RecvError};
 
+use self::follow::Position;
 use super::answer::{of_type, problem};
 use crate::clock;
 use crate::error::AppError;
 use crate::live::Live;
 use crate::store_pool::Pool;
 
-/// How often the ledgers are looked at for what other processes wrote.
-const POLL_INTERVAL: Duration = Duration::from_millis(250);
 /// Events that a slow listener may fall behind; then its stream ends, and it comes back for the rest.
 const BACKLOG: usize = 4_096;
 /// How often a quiet stream shows that it lives.
@@ -61,12 +63,14 @@ pub(super) struct EventHub {
     events: broadcast::Sender<Arc<Event>>,
     /// Where other servers say that they wrote.
     live: Option<Arc<Live>>,
+    /// How far the listeners have heard; none while nobody listens.
+    position: Mutex<Option<Position>>,
 }
 
 impl EventHub {
     /// A stage; `follow` must run for it to show anything.
     pub(super) fn new(pool: Arc<Pool>, live: Option<Arc<Live>>) -> Self {
-        Self { pool, events: broadcast::channel(BACKLOG).0, live }
+        Self { pool, events: broadcast::channel(BACKLOG).0, live, position: Mutex::default() }
     }
 
     /// How many listen.
@@ -74,61 +78,9 @@ impl EventHub {
         self.events.receiver_count()
     }
 
-    /// Follows the ledgers for as long as the server runs. Without listeners it only records the latest positions, so
-    /// that the first listener misses nothing.
-    pub(super) async fn follow(self: Arc<Self>, mut heads: BTreeMap<String, Head>) {
-        loop {
-            tokio::select! {
-                () = self.pool.wait_for_write() => {}
-                () = self.wait_for_change() => {}
-                () = tokio::time::sleep(POLL_INTERVAL) => {}
-            }
-            match self.send_new(&heads).await {
-                Ok(seen) => heads = seen,
-                Err(error) => tracing::warn!(?error, "the ledgers could not be followed"),
-            }
-        }
-    }
-
-    /// Resolves when another server publishes a write while there are listeners; never resolves without Redis or
-    /// without listeners.
-    async fn wait_for_change(&self) {
-        match &self.live {
-            Some(live) if self.listeners() > 0 => live.wait_for_write().await,
-            _ => std::future::pending().await,
-        }
-    }
-
-    /// Sends what came since the last look, and says how far that was.
-    async fn send_new(&self, known: &BTreeMap<String, Head>) -> Result<BTreeMap<String, Head>, AppError> {
-        let mut seen = self.heads().await?;
-        if self.listeners() == 0 {
-            return Ok(seen);
-        }
-        for (project_id, head) in &mut seen {
-            let before = known.get(project_id);
-            let mut after = before.map_or(0, |before| before.seq);
-            while after < head.seq {
-                // One event goes to listeners with different grants, so it names no project besides its own.
-                let page = self.page(project_id, after, &grant_of_project(project_id)).await?;
-                let Some(last) = page.last() else { break };
-                after = last.seq;
-                for event in page {
-                    let _ = self.events.send(Arc::new(event));
-                }
-            }
-            head.seq = after.max(head.seq);
-            if before.is_none_or(|before| before.change_count != head.change_count) {
-                let _ = self.events.send(Arc::new(change(head).map_err(anyhow::Error::from)?));
-            }
-        }
-        Ok(seen)
-    }
-
-    /// How far the ledgers have come: asked before the first listener is let in, and handed to `follow`.
-    pub(super) async fn heads(&self) -> Result<BTreeMap<String, Head>, AppError> {
-        let heads = self.pool.run_typed::<Heads>(&HeadsInput {}, Caller::default()).await?;
-        Ok(heads.items.into_iter().map(|head| (head.project_id.clone(), head)).collect())
+    /// How far the ledgers have come.
+    async fn heads(&self, input: &HeadsInput) -> Result<HeadsOutput, AppError> {
+        self.pool.run_typed::<Heads>(input, Caller::default()).await
     }
 
     /// A number of the ledger after which everything since this time comes: looked for backwards from the head, so what is
@@ -294,6 +246,7 @@ async fn open(
     request.from = last.filter(|text| !text.is_empty()).as_deref().map(EventCursor::read).transpose()?;
     // Listening begins before the past is read, so nothing falls between the two.
     let events = stage.events.subscribe();
+    stage.begin_to_follow().await?;
     if let Some(named) = &request.project {
         request.project = Some(stage.project_id(named, &request.grant).await?);
     }
@@ -305,17 +258,12 @@ async fn open(
 
 /// What the listener missed.
 async fn past(stage: &EventHub, request: &EventRequest) -> Result<Vec<Event>, AppError> {
-    let heads = match &request.project {
-        Some(one) => {
-            let mut heads = stage.heads().await?;
-            heads.retain(|project_id, _| project_id == one);
-            heads
-        }
-        None => stage.heads().await?,
-    };
     let Some(from) = &request.from else { return Ok(Vec::new()) };
+    let projects = request.project.iter().cloned().collect();
+    let heads = stage.heads(&HeadsInput { projects, ..HeadsInput::default() }).await?;
     let mut missed = Vec::new();
-    for (project_id, head) in heads.into_iter().filter(|(project_id, _)| request.grant.reaches(project_id)) {
+    for head in heads.items.into_iter().filter(|head| request.grant.reaches(&head.project_id)) {
+        let project_id = head.project_id;
         let (mut after, since) = if project_id == from.project_id {
             (from.seq, i64::MIN)
         } else {

@@ -137,8 +137,7 @@ fn serve_with_settings(
         let live = machine.live().cloned();
         live.iter().for_each(|live| live.listen());
         let stage = Arc::new(events::EventHub::new(Arc::clone(&pool), live.clone()));
-        let heads = stage.heads().await?;
-        tokio::spawn(Arc::clone(&stage).follow(heads));
+        tokio::spawn(Arc::clone(&stage).follow());
         let seen = (&stage, &duties, &live);
         let mut router = router(&pool, seen, (options, app.config.user_name()), (stop.clone(), hook));
         if let Some(tracing) = &tracing {

@@ -110,6 +110,10 @@ impl Host for ClientHost<'_> {
         is_callers && self.ask_for(Question::ProcessGone { process: place.process.clone() }).unwrap_or(false)
     }
 
+    fn machines_with_known_processes(&self) -> Option<Vec<String>> {
+        Some(vec![self.here.id.clone(), self.machine.to_owned()])
+    }
+
     fn only_caller_answers(&self, place: &ProcessLocation) -> bool {
         place.machine != self.here.id
     }

@@ -11,7 +11,8 @@ use serde::Deserialize;
 use serde_json::Value;
 use tokio::sync::oneshot;
 
-use super::{Pool, QueuedCall, TrySendError};
+use super::queued_call::QueuedCall;
+use super::{Pool, TrySendError};
 use crate::error::AppError;
 use crate::handoff_progress::{self, SPAN};
 use crate::memory_index::ScopedQuery;

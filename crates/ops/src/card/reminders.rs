@@ -5,7 +5,7 @@ use baton_model::agent::WORKER;
 use baton_model::message::Message;
 use baton_model::project::Project;
 use baton_model::session::Session;
-use baton_store::{Failure, Tx, message, session, task};
+use baton_store::{Failure, Tx, message, session, session_open, task};
 
 use super::subject;
 use crate::op::Env;
@@ -27,7 +27,26 @@ fn overdue_ack(env: &Env<'_>, late: &Message) -> OverdueAck {
     }
 }
 
+/// The open sessions that [`reminders`] may have something to say of: those that may be silent.
+pub(crate) fn doubtful_sessions(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    project_id: &str,
+) -> Result<Vec<Session>, Failure> {
+    match env.host.machines_with_known_processes().as_deref() {
+        // Heartbeats that are kept beside the ledger are later, never earlier.
+        Some(machines @ ([_] | [_, _])) => {
+            let machines = [&machines[0], machines.last().unwrap_or(&machines[0])];
+            let silent_before = env.now.saturating_sub(env.limits.stale_after);
+            Ok(session_open::doubtful(tx, project_id, silent_before, machines.map(String::as_str))?)
+        }
+        _ => Ok(session::open(tx, project_id)?),
+    }
+}
+
 /// What a careful colleague would remind of.
+///
+/// `open` are the open sessions; those that are certainly at work may be missing.
 pub(crate) fn reminders(
     tx: &mut Tx<'_>,
     env: &Env<'_>,

@@ -12,10 +12,17 @@ pub struct Heads;
 /// Input of `ledger_heads`.
 #[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct HeadsInput {}
+pub struct HeadsInput {
+    /// Only these projects, by id; else all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub projects: Vec<String>,
+    /// Marks of earlier answers that still hold: where nothing was committed since one of them, the answer says so and has no rows.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub marks: Vec<String>,
+}
 
 /// The newest number of a project's ledger.
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 pub struct Head {
     /// The project.
     pub project_id: String,
@@ -35,6 +42,13 @@ pub struct HeadsOutput {
     pub items: Vec<Head>,
     /// Cursor of the next page; absent on the last one.
     pub next: Option<i64>,
+    /// Whether nothing was committed since one of the marks, so that no rows were read.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unchanged: bool,
+    /// A mark of what was committed before the rows were read, where the store has such marks. It holds on one of the server's connections,
+    /// so a follower sends those of its last few answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mark: Option<String>,
 }
 
 impl Operation for Heads {
@@ -42,15 +56,25 @@ impl Operation for Heads {
     type Input = HeadsInput;
     type Output = HeadsOutput;
 
-    fn run(_: HeadsInput, cx: &mut Cx<'_>) -> Result<HeadsOutput, Failure> {
-        let mut heads = cx.store.read(|tx| Ok(delta::heads(tx)?))?;
-        heads.retain(|head| cx.env.caller.grant.reaches(&head.project_id));
-        let of = |head: delta::Head| Head {
-            project_id: head.project_id,
-            seq: head.seq,
-            change_count: head.change_count,
-        };
-        let items = heads.into_iter().map(of).collect();
-        Ok(HeadsOutput { project_id: None, items, next: None })
+    fn run(input: HeadsInput, cx: &mut Cx<'_>) -> Result<HeadsOutput, Failure> {
+        let Cx { store, env } = cx;
+        store.read(|tx| {
+            // Before the rows: what is committed in between is in the rows, and the next look finds another mark.
+            let mark = tx.commit_mark()?;
+            let unchanged = mark.as_ref().is_some_and(|mark| input.marks.contains(mark));
+            let mut heads = match (unchanged, input.projects.is_empty()) {
+                (true, _) => Vec::new(),
+                (false, true) => delta::heads(tx)?,
+                (false, false) => delta::heads_of(tx, &input.projects)?,
+            };
+            heads.retain(|head| env.caller.grant.reaches(&head.project_id));
+            let of = |head: delta::Head| Head {
+                project_id: head.project_id,
+                seq: head.seq,
+                change_count: head.change_count,
+            };
+            let items = heads.into_iter().map(of).collect();
+            Ok(HeadsOutput { project_id: None, items, next: None, unchanged, mark })
+        })
     }
 }

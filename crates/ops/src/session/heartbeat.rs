@@ -4,7 +4,7 @@ use baton_model::liveness;
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::session::{Limits, Session};
 use baton_model::time::rfc3339;
-use baton_store::{Failure, Tx, session};
+use baton_store::{Failure, Tx, session, session_open};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -131,7 +131,7 @@ fn keep_beside(
             });
         }
         let own = match input.here {
-            true => session::open(tx, project_id)?.into_iter().filter(|own| is_here(own, env)).collect(),
+            true => sessions_here(tx, env, project_id)?,
             false => {
                 let (session, who) = (input.session.as_deref(), input.identity.as_deref());
                 vec![resolve::open_for_heartbeat(tx, env, project_id, session, who)?]
@@ -156,16 +156,18 @@ fn keep_beside(
     Ok(own.into_iter().next_back().filter(|_| is_stored).map(|newest| HeartbeatOutput::of(newest, env)))
 }
 
-fn is_here(session: &Session, env: &Env<'_>) -> bool {
-    let place = &env.caller.location;
-    !place.process.is_empty() && session.location == *place && token_rights::may_act_in(env, session)
+/// The open sessions of the caller's process; none where that is unknown.
+fn sessions_here(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<Vec<Session>, Failure> {
+    let mut here = session_open::at(tx, project_id, &env.caller.location)?;
+    here.retain(|one| token_rights::may_act_in(env, one));
+    Ok(here)
 }
 
 /// Keeps the sessions of the caller's process alive and answers with the newest of them.
 fn beat_here(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<HeartbeatOutput, Failure> {
     let mut newest = None;
-    for own in session::open(tx, project_id)? {
-        if is_here(&own, env) && session::keep_alive(tx, &own, env.now)? {
+    for own in sessions_here(tx, env, project_id)? {
+        if session::keep_alive(tx, &own, env.now)? {
             newest = Some(own);
         }
     }

@@ -23,6 +23,7 @@ mod pickup_again;
 mod pickup_bundle;
 mod pickup_decide;
 mod pickup_handoff;
+mod pickup_reminders;
 mod pickup_session;
 mod pickup_within;
 mod prior_changes;

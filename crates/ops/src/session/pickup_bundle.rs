@@ -2,33 +2,30 @@
 
 use std::borrow::Cow;
 
-use baton_model::accounting::Remark;
 use baton_model::baton::Baton;
 use baton_model::delta::{Delta, Kind, Row};
 use baton_model::message::{self as message_view, Message};
 use baton_model::packet::ValidatedPacket;
-use baton_model::project::Project;
-use baton_model::session::{Session, View};
+use baton_model::session::Session;
 use baton_model::task::Task;
 use baton_model::time::{Millis, Timestamp};
-use baton_store::{Failure, Tx, baton, delta, handoff, message, project, session, task};
+use baton_store::{Failure, Tx, baton, delta, handoff, message, project, session, session_open, task};
 
-use super::accepted_handoffs;
 use super::bundle_view::{Ancestor, Context, InProgress, PickedBaton, PickupOutput};
-use super::late_words::{brought_words_remarks, late_words_remark, prefetch_late_words};
-use super::left_work::{left_beside, no_baton_text, prefetch_left};
+use super::late_words::prefetch_late_words;
+use super::left_work::{no_baton_text, prefetch_left};
 use super::pickup::PickupResult;
+use super::pickup_reminders::{reminders, sessions_beside};
 use super::recovery::{Recovered, recovered};
 use super::waiting_changes::name_changes;
 use super::warning::{BatonWarning, Warning, WarningKind};
-use super::work_location::shared_copy;
 use super::work_search::SESSIONS;
 use super::working_copy;
 use crate::card::{self, OpenTask};
 use crate::idempotency::replay::{self, Replay};
-use crate::message::{prefetch_reminder, remind};
+use crate::message::prefetch_reminder;
 use crate::op::Env;
-use crate::portable::{prefetch_exports, waiting_elsewhere};
+use crate::portable::prefetch_exports;
 use crate::{ownership, resolve};
 
 const DAY: Millis = 86_400_000;
@@ -55,6 +52,11 @@ impl BundleLimits {
     /// The sessions are looked through for where the work lies before they are cut.
     fn lineage(&self) -> i64 {
         rows(self.chain.max(SESSIONS))
+    }
+
+    /// Open sessions: those that are shown besides the picker's own and with the tasks in progress, and one that says that there are more.
+    fn sessions_read(&self) -> i64 {
+        rows(self.sessions + self.tasks + 1)
     }
 
     /// Entries are looked through for those that say something before they are cut.
@@ -131,7 +133,7 @@ pub(super) fn read(
     let mut has_more = CutFields::default();
     tx.prefetch(|tx| prefetch_queries(tx, env, project_id, picked, limits));
     let (baton, focus) = read_baton(tx, project_id, picked)?;
-    let open = session::open(tx, project_id)?;
+    let open = session_open::first(tx, project_id, limits.sessions_read())?;
     let mut tasks = task::open(tx, project_id, limits.tasks_read())?;
     crate::handoff::without_sender_text(tx, env, project_id, &mut tasks)?;
     let adrs = delta::newest_of_kind(tx, project_id, Kind::Decision, rows(limits.decisions))?;
@@ -141,8 +143,9 @@ pub(super) fn read(
     let recovered = recovered(tx, env, project_id, picked, full)?;
     let recent = without_recovered(recent_entries(tx, env, project_id, (limits, full))?, recovered.as_ref());
     let lineage = lineage(tx, project_id, picked, limits)?;
-    let roster: Vec<View> = open.iter().map(|session| ownership::view(env, session)).collect();
-    let rules_reminders = reminders(tx, env, &project, (&open, &roster), (picked, recovered.as_ref()))?;
+    let rules_reminders = reminders(tx, env, &project, (picked, recovered.as_ref()))?;
+    // One more than are shown, which says that there are more.
+    let roster = open.iter().take(limits.sessions + 1).map(|session| ownership::view(env, session)).collect();
     let mut bundle = PickupOutput {
         changes: None,
         earlier_changes: Vec::new(),
@@ -183,44 +186,6 @@ pub(super) fn read(
 
 fn instruction(replay: &Replay) -> Cow<'static, str> {
     if replay.is_over() { INSTRUCTION_OVER.into() } else { INSTRUCTION.into() }
-}
-
-/// What the project, the mailbox and the other sessions remind the picker of.
-fn reminders(
-    tx: &mut Tx<'_>,
-    env: &Env<'_>,
-    project: &Project,
-    (open, roster): (&[Session], &[View]),
-    (picked, recovered): (&PickupResult, Option<&Recovered>),
-) -> Result<Vec<Remark>, Failure> {
-    let mut found = card::reminders(tx, env, project, open)?;
-    found.extend(remind(tx, &project.project_id, &picked.identity, env.now)?);
-    let own = working_copy::of_caller(env);
-    let machine = &env.caller.location.machine;
-    // A dry run registers no session: the caller may have one.
-    let callers = match &picked.session_id {
-        Some(id) => Some(id.clone()),
-        None => {
-            resolve::open_session(tx, env, &project.project_id, &picked.identity)?.map(|own| own.session_id)
-        }
-    };
-    found.extend(shared_copy(own.as_ref(), machine, callers.as_deref(), roster));
-    if picked.baton_id.is_none() {
-        found.extend(waiting_elsewhere(tx, env, &project.project_id, true)?);
-    }
-    let brought: Vec<&str> = recovered.iter().flat_map(|left| &left.sessions).map(String::as_str).collect();
-    found.extend(left_beside(tx, env, &project.project_id, &brought)?);
-    if let Some(id) = &picked.session_id {
-        let accepted = handoff::accepted(tx, &project.project_id)?;
-        found.extend(accepted_handoffs::accepted_remarks(&accepted, id, &picked.identity));
-        found.extend(accepted_handoffs::abandoned(tx, env, accepted.iter())?);
-    }
-    let before = picked.predecessor_session_id.as_deref();
-    found.extend(late_words_remark(tx, env, &project.project_id, before)?);
-    if let (Some(baton_id), Some(left_in), None) = (&picked.baton_id, before, recovered) {
-        found.extend(brought_words_remarks(tx, env, &project.project_id, (baton_id, left_in))?);
-    }
-    Ok(found)
 }
 
 /// The messages that go with an answer. A retry brings those of the first answer, which may never have reached its caller. Where
@@ -287,7 +252,9 @@ fn prefetch_queries(
     if picked.session_id.is_some() {
         drop(handoff::accepted(tx, project_id));
     }
-    drop(session::open(tx, project_id));
+    drop(session_open::first(tx, project_id, limits.sessions_read()));
+    drop(card::doubtful_sessions(tx, env, project_id));
+    drop(sessions_beside(tx, env, project_id, working_copy::of_caller(env).as_ref()));
     drop(task::open(tx, project_id, limits.tasks_read()));
     drop(delta::newest_of_kind(tx, project_id, Kind::Decision, rows(limits.decisions)));
     drop(delta::newest(tx, project_id, env.now - DAY, limits.recent_read()));

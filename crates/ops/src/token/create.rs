@@ -89,7 +89,7 @@ impl Operation for Create {
             token_id,
             hash: hash(&secret),
             name,
-            grant: Grant { scope, projects, bearer: Some(bearer) },
+            grant: Grant { scope, projects, bearer: Some(bearer), ..Grant::default() },
             created_by,
             created_at: now,
             expires_at,

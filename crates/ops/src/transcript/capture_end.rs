@@ -2,7 +2,7 @@
 
 use baton_model::delta::Kind;
 use baton_model::session::{ReleaseReason, Session};
-use baton_store::{Failure, Tx, project, session};
+use baton_store::{Failure, Tx, project, session, session_open};
 use serde_json::{Value, json};
 
 use super::capture::{Capture, CaptureInput, CaptureJob};
@@ -115,12 +115,8 @@ fn only_session_here(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result
 
 /// The caller's open sessions; none where its process is unknown.
 fn sessions_here(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<Vec<Session>, Failure> {
-    let place = &env.caller.location;
-    if place.process.is_empty() {
-        return Ok(Vec::new());
-    }
-    let mut open = session::open(tx, project_id)?;
-    open.retain(|open| open.location == *place && token_rights::may_act_in(env, open));
+    let mut open = session_open::at(tx, project_id, &env.caller.location)?;
+    open.retain(|open| token_rights::may_act_in(env, open));
     Ok(open)
 }
 

@@ -2,7 +2,7 @@
 
 use baton_model::conversation::Conversation;
 use baton_model::session::{ReleaseReason, Session};
-use baton_store::{Failure, Tx, session};
+use baton_store::{Failure, Tx, session, session_open};
 
 use super::capture::{Capture, CaptureJob};
 use super::capture_end::registered_here;
@@ -46,7 +46,7 @@ impl CaptureJob<'_> {
         }
         let (mut captured, mut own) = (Vec::new(), Vec::new());
         let is_here = |one: &Session| one.location == *place && token_rights::may_act_in(env, one);
-        for open in session::open(tx, project_id)?.into_iter().filter(is_here) {
+        for open in session_open::at(tx, project_id, place)?.into_iter().filter(is_here) {
             if registered_here(tx, &open)? { captured.push(open) } else { own.push(open) }
         }
         // If the agent began several sessions, the one of the conversation is unknown: none of them is used.

@@ -3,7 +3,7 @@
 
 use baton_model::confinement::ConversationEnd;
 use baton_model::conversation::Conversation;
-use baton_store::{Failure, Tx, conversation, conversation_project, project, session};
+use baton_store::{Failure, Tx, conversation, conversation_project, project, session_open};
 
 use super::found_transcript::FoundTranscript;
 use super::isolation::View;
@@ -104,7 +104,7 @@ fn has_session(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<bool,
     if let Some(id) = &env.caller.session {
         return Ok(session_by_id(tx, project_id, id).is_ok());
     }
-    Ok(!place.process.is_empty() && session::open(tx, project_id)?.iter().any(|open| open.location == *place))
+    Ok(!session_open::at(tx, project_id, place)?.is_empty())
 }
 
 fn look_up(

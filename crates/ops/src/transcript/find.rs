@@ -1,107 +1,24 @@
-//! Listing with the header cache of the store, and finding the transcript that is meant.
+//! Listing, and finding the transcript that is meant.
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 
 use baton_model::refusal::{self, Refusal};
 use baton_model::time::{Millis, ago, rfc3339};
-use baton_store::transcript::{self, CachedHeader};
-use baton_store::{Failure, Store, project_root};
+use baton_store::{Failure, project_root};
 use baton_transcripts::{
-    Brief, Filter, Header, HeaderCache, SessionListing, Stamp, TranscriptFile, by_id as format_by_id, detect,
+    Brief, Filter, Header, SessionListing, TranscriptFile, by_id as format_by_id, detect,
 };
 use serde::Serialize;
 use serde_json::json;
 
 use super::copy_file;
 use super::found_transcript::FoundTranscript;
+use super::header_cache::StoreCache;
 use super::isolation::{View, without_dots};
 use crate::op::{Caller, Cx, Env};
 
 /// Threads that read headers: more than the cores of a laptop only wait for the disk.
 pub(super) const THREADS: usize = 8;
-
-/// The headers that the store keeps, and what this listing adds to them.
-struct StoreCache {
-    /// By path: the stamp, and what is kept.
-    known: HashMap<String, (Stamp, String)>,
-    rules: String,
-    fresh: Mutex<Vec<(TranscriptFile, Header)>>,
-}
-
-impl StoreCache {
-    fn load(store: &mut Store, machine: &str) -> Result<Self, Failure> {
-        let rows = store.read(|tx| Ok(transcript::all(tx, machine)?))?;
-        let mut known = HashMap::with_capacity(rows.len());
-        for row in rows {
-            let stamp = Stamp {
-                size: u64::try_from(row.size).unwrap_or(u64::MAX),
-                mtime_ns: row.mtime_ns,
-                inode: u64::from_ne_bytes(row.inode.to_ne_bytes()),
-            };
-            known.insert(row.path, (stamp, row.header));
-        }
-        Ok(Self { known, rules: rules(), fresh: Mutex::new(Vec::new()) })
-    }
-
-    /// What is kept of this file as it is now: the brief header, then the whole one. What another version of the program
-    /// kept is read anew.
-    fn cached(&self, path: &Path, stamp: &Stamp) -> Option<(&str, &str)> {
-        let (known, cached) = self.known.get(path.to_str()?)?;
-        let (rules, cached) = cached.split_once('\n')?;
-        if known == stamp && rules == self.rules { cached.split_once('\n') } else { None }
-    }
-
-    /// Keeps what was read. A cache may be lost, so a store that cannot be written is no reason to fail.
-    fn save(self, store: &mut Store, machine: &str) {
-        let fresh = self.fresh.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if fresh.is_empty() {
-            return;
-        }
-        let _ = store.write_relaxed(|tx| {
-            for (found, header) in &fresh {
-                let cached = CachedHeader {
-                    path: found.path.to_string_lossy().into_owned(),
-                    size: i64::try_from(found.stamp.size).unwrap_or(i64::MAX),
-                    mtime_ns: found.stamp.mtime_ns,
-                    inode: i64::from_ne_bytes(found.stamp.inode.to_ne_bytes()),
-                    header: keep(header),
-                };
-                transcript::put(tx, machine, &cached)?;
-            }
-            Ok(())
-        });
-    }
-}
-
-impl HeaderCache for StoreCache {
-    fn get(&self, path: &Path, stamp: &Stamp) -> Option<Header> {
-        self.cached(path, stamp).and_then(|(_, whole)| serde_json::from_str(whole).ok())
-    }
-
-    fn brief(&self, path: &Path, stamp: &Stamp) -> Option<Brief> {
-        self.cached(path, stamp).and_then(|(brief, _)| serde_json::from_str(brief).ok())
-    }
-
-    fn put(&self, found: &TranscriptFile, header: &Header) {
-        if let Ok(mut fresh) = self.fresh.lock() {
-            // The row has the path, and thousands of rows are read for each listing.
-            fresh.push((found.clone(), Header { path: PathBuf::new(), ..header.clone() }));
-        }
-    }
-}
-
-/// The rules by which secrets were taken out, and two lines of JSON: a listing of thousands reads the short one of each,
-/// and the long one of the few that it shows.
-fn keep(header: &Header) -> String {
-    format!("{}\n{}\n{}", rules(), json!(Brief::from(header)), json!(header))
-}
-
-/// What was kept under other rules than these is read anew.
-fn rules() -> String {
-    format!("{:016x}", baton_transcripts::redact::shared().fingerprint())
-}
 
 /// The headers of those transcripts of this machine that the filter lets through and `choose` takes out of all of them,
 /// which come newest first.
@@ -111,12 +28,15 @@ pub(super) fn list(
     choose: impl FnOnce(&mut Vec<SessionListing>) -> Result<(), Refusal>,
 ) -> Result<Vec<Header>, Failure> {
     let machine = cx.env.caller.location.machine.clone();
-    let cache = StoreCache::load(cx.store, &machine)?;
+    let mut cache = StoreCache::load(cx.store, &machine)?;
     let folders = registered(cx)?;
     let mut listed = baton_transcripts::browse(&places(&cx.env, &folders), filter, &cache, THREADS);
     let chosen = choose(&mut listed);
     let headers = match chosen {
-        Ok(()) => Ok(listed.into_iter().filter_map(|one| one.header(&cache)).collect()),
+        Ok(()) => {
+            cache.load_whole(cx.store, &machine, &listed)?;
+            Ok(listed.into_iter().filter_map(|one| one.header(&cache)).collect())
+        }
         Err(refusal) => Err(refusal.into()),
     };
     cache.save(cx.store, &machine);

@@ -16,6 +16,7 @@ mod events;
 mod find;
 mod foreign_transcript;
 mod found_transcript;
+mod header_cache;
 mod idle;
 mod import;
 mod index;

@@ -29,7 +29,7 @@ fn later(w: &mut World, mut row: Value) -> String {
 fn token(name: &str, scope: Scope) -> Agent {
     let mut who = agent(name);
     let bearer = Bearer { token_id: "t1".into(), name: "t".into(), identities: Some(vec![name.to_owned()]) };
-    who.0.grant = Grant { scope, projects: None, bearer: Some(bearer) };
+    who.0.grant = Grant { scope, projects: None, bearer: Some(bearer), ..Grant::default() };
     who
 }
 

@@ -9,7 +9,7 @@ pub(crate) fn bearing(who: Agent, id: &str, scope: Scope, identities: Option<&[&
     let identities = identities.map(|own| own.iter().map(|name| (*name).to_owned()).collect());
     let bearer = Bearer { token_id: id.to_owned(), name: format!("{id}-token"), identities };
     let mut who = who;
-    who.0.grant = Grant { scope, projects: None, bearer: Some(bearer) };
+    who.0.grant = Grant { scope, projects: None, bearer: Some(bearer), ..Grant::default() };
     who
 }
 
@@ -249,7 +249,7 @@ on_every_backend! {
         w.ok(&agent("Ann"), "key_create", json!({}));
         let mut eve = agent("Ann").process("");
         let bearer = Bearer { token_id: "t9".into(), name: "free".into(), identities: None };
-        eve.0.grant = Grant { scope: Scope::Write, projects: None, bearer: Some(bearer) };
+        eve.0.grant = Grant { scope: Scope::Write, projects: None, bearer: Some(bearer), ..Grant::default() };
         for verb in ["session_start", "hd_exec"] {
             w.no_trace(&eve, verb, json!({}), "identity_not_yours");
         }

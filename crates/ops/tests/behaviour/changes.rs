@@ -126,7 +126,7 @@ on_every_backend! {
         let token = |name: &str, scope: Scope| {
             let bearer = Bearer { token_id: "t1".into(), name: "t".into(), identities: Some(vec![name.to_owned()]) };
             let mut who = agent(name).process("");
-            who.0.grant = Grant { scope, projects: None, bearer: Some(bearer) };
+            who.0.grant = Grant { scope, projects: None, bearer: Some(bearer), ..Grant::default() };
             who
         };
         let mal = token("Mal", Scope::Write);
@@ -221,7 +221,7 @@ on_every_backend! {
         // It takes no room from others.
         let bearer = Bearer { token_id: "t1".into(), name: "t".into(), identities: None };
         let mut token = agent("Eve").process("");
-        token.0.grant = Grant { scope: Scope::Write, projects: None, bearer: Some(bearer) };
+        token.0.grant = Grant { scope: Scope::Write, projects: None, bearer: Some(bearer), ..Grant::default() };
         w.ok(&token, "changes_upload", part(513));
         w.advance(86_400_001);
         w.ok(&ann, "changes_upload", part(512));

@@ -27,7 +27,7 @@ fn token(name: &str) -> Agent {
     let bearer =
         Bearer { token_id: name.to_owned(), name: name.to_owned(), identities: Some(vec![name.to_owned()]) };
     let mut who = agent(name);
-    who.0.grant = Grant { scope: Scope::Write, projects: None, bearer: Some(bearer) };
+    who.0.grant = Grant { scope: Scope::Write, projects: None, bearer: Some(bearer), ..Grant::default() };
     who
 }
 

@@ -133,7 +133,7 @@ on_every_backend! {
         let (id, task, mut other) = handed(w, true);
         let mut token = agent("Mal").project("q").process("");
         let bearer = Bearer { token_id: "t1".into(), name: "t".into(), identities: Some(vec!["Mal".to_owned()]) };
-        token.0.grant = Grant { scope: Scope::Write, projects: None, bearer: Some(bearer) };
+        token.0.grant = Grant { scope: Scope::Write, projects: None, bearer: Some(bearer), ..Grant::default() };
         for verb in ["task_close", "task_delete"] {
             other.ok(&agent("Ben").project("q"), verb, json!({ "id": task, "reason": "mine" }));
             let file = lines(&mut other);

@@ -11,7 +11,7 @@ fn bound(who: Agent, name: &str) -> Agent {
     let identities = Some(vec![name.to_owned()]);
     let bearer = Bearer { token_id: "t".into(), name: "t".into(), identities };
     let mut who = who;
-    who.0.grant = Grant { scope: Scope::Write, projects: None, bearer: Some(bearer) };
+    who.0.grant = Grant { scope: Scope::Write, projects: None, bearer: Some(bearer), ..Grant::default() };
     who
 }
 

@@ -13,7 +13,7 @@ fn bearing(name: &str) -> Agent {
         name: "ci".to_owned(),
         identities: Some(vec![name.to_owned()]),
     };
-    who.0.grant = Grant { scope: Scope::Write, projects: None, bearer: Some(bearer) };
+    who.0.grant = Grant { scope: Scope::Write, projects: None, bearer: Some(bearer), ..Grant::default() };
     who
 }
 

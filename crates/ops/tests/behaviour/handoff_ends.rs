@@ -65,7 +65,7 @@ on_every_backend! {
         let id = create(w);
         act(w, &receiver(), &id, "accept");
         let mut hugo = agent("Hugo").project("q");
-        hugo.0.grant = Grant { scope: Scope::Operator, projects: None, bearer: None };
+        hugo.0.grant = Grant { scope: Scope::Operator, projects: None, bearer: None, ..Grant::default() };
         close(w, &hugo, &id, json!({ "force": true }));
         let shown = w.ok(&sender(), "handoff_show", json!({ "id": id }));
         assert_eq!((shown["accepted_by"].clone(), shown["ended"]["by"].clone()), (json!("Donna"), json!("Hugo")), "{shown:#}");

@@ -194,7 +194,7 @@ on_every_backend! {
     fn a_token_acts_only_for_the_end_that_it_reaches(w) {
         let of = |who: &Agent, project: &str, scope| {
             let mut token = agent(&who.0.identity.clone().unwrap_or_default()).process("").project(project);
-            token.0.grant = Grant { scope, projects: Some([project.to_owned()].into()), bearer: None };
+            token.0.grant = Grant { scope, projects: Some([project.to_owned()].into()), bearer: None, ..Grant::default() };
             token
         };
         for scope in [Scope::Write, Scope::Operator] {
@@ -331,7 +331,7 @@ on_every_backend! {
         assert_eq!(column(&list(&made["warnings"]), "kind"), ["placeholder_project"]);
         // A name of which it is not reached whether it is known tells nothing.
         let mut token = sender();
-        token.0.grant = Grant { scope: Scope::Write, projects: Some(["p".to_owned()].into()), bearer: None };
+        token.0.grant = Grant { scope: Scope::Write, projects: Some(["p".to_owned()].into()), bearer: None, ..Grant::default() };
         let hidden = json!({ "to_project_id": "bilingg", "subject": "add an endpoint", "dry_run": true });
         assert_eq!(column(&list(&w.ok(&token, "handoff_create", hidden)["warnings"]), "kind"), ["tracker_undisclosed"]);
         let warned = |w: &mut World, to: &str| {

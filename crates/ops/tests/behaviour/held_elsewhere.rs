@@ -15,7 +15,7 @@ fn at(name: &str, project: &str) -> Agent {
 fn bearing(name: &str, project: &str, identities: Option<Vec<String>>) -> Agent {
     let mut who = at(name, project);
     let bearer = Bearer { token_id: format!("{name}-id"), name: "ci".to_owned(), identities };
-    who.0.grant = Grant { scope: Scope::Write, projects: None, bearer: Some(bearer) };
+    who.0.grant = Grant { scope: Scope::Write, projects: None, bearer: Some(bearer), ..Grant::default() };
     who
 }
 

@@ -21,7 +21,7 @@ fn bearing(name: &str) -> Agent {
     let identities = (name != "Bot").then(|| vec![name.to_owned()]);
     let bearer = Bearer { token_id: format!("{name}-id"), name: "ci".to_owned(), identities };
     who.0.identity = None;
-    who.0.grant = Grant { scope: Scope::Write, projects: None, bearer: Some(bearer) };
+    who.0.grant = Grant { scope: Scope::Write, projects: None, bearer: Some(bearer), ..Grant::default() };
     who
 }
 

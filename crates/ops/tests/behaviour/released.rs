@@ -56,7 +56,7 @@ fn distant(identities: Option<&[&str]>, token: Option<&str>) -> Agent {
     let mut ann = agent("Ann").process("");
     let identities = identities.map(|own| own.iter().map(|name| (*name).to_owned()).collect());
     let bearer = token.map(|id| Bearer { token_id: id.to_owned(), name: id.to_owned(), identities });
-    ann.0.grant = Grant { scope: Scope::Write, projects: None, bearer };
+    ann.0.grant = Grant { scope: Scope::Write, projects: None, bearer, ..Grant::default() };
     ann
 }
 

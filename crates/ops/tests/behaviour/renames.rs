@@ -214,7 +214,7 @@ fn a_token_ends_no_live_claim_by_a_rename_and_unseals_nothing() {
     let of_ben = lines(&mut ben);
     let mut token = agent("Mal").process("");
     let bearer = Bearer { token_id: "t1".into(), name: "t".into(), identities: Some(vec!["Mal".to_owned()]) };
-    token.0.grant = Grant { scope: Scope::Write, projects: None, bearer: Some(bearer) };
+    token.0.grant = Grant { scope: Scope::Write, projects: None, bearer: Some(bearer), ..Grant::default() };
     ann.w.ok(&token, "beads_import", json!({ "lines": of_ben }));
     let found = shown(&mut ann, "x-1");
     assert_eq!((&found["status"], &found["assignee"]), (&json!("in_progress"), &json!("Ann")));

@@ -36,7 +36,7 @@ fn keyed(input: &Value, id: &str) -> Value {
 fn with_token(who: Agent, id: &str) -> Agent {
     let bearer = Bearer { token_id: id.to_owned(), name: id.to_owned(), identities: None };
     let mut who = who;
-    who.0.grant = Grant { scope: Scope::Write, projects: None, bearer: Some(bearer) };
+    who.0.grant = Grant { scope: Scope::Write, projects: None, bearer: Some(bearer), ..Grant::default() };
     who
 }
 

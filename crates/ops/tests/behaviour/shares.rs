@@ -41,7 +41,7 @@ fn kinds(session: &Value) -> Vec<String> {
 /// A caller from outside with a token of these projects.
 fn bearer(name: &str, scope: Scope, project: &str) -> Agent {
     let mut who = agent(name).project(project);
-    who.0.grant = Grant { scope, projects: Some(vec![project.to_owned()]), bearer: None };
+    who.0.grant = Grant { scope, projects: Some(vec![project.to_owned()]), bearer: None, ..Grant::default() };
     who
 }
 

@@ -22,7 +22,7 @@ on_every_backend! {
         let bearer = Bearer { token_id: "ci".into(), name: "ci".into(), identities: None };
         let mut token = agent("Bot").process("ci");
         token.0.identity = None;
-        token.0.grant = Grant { scope: Scope::Write, projects: None, bearer: Some(bearer) };
+        token.0.grant = Grant { scope: Scope::Write, projects: None, bearer: Some(bearer), ..Grant::default() };
         w.no_trace(&token, "signal_delivered", json!({ "message_ids": [id] }), "identity_not_yours");
         assert_eq!(w.pending(&agent("Donna")).len(), 1);
         assert_eq!(deliver(w, &id), 1);

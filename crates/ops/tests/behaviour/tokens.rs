@@ -12,7 +12,7 @@ use crate::world::{Agent, World, agent, text};
 fn bearer(name: &str, scope: Scope, projects: &[&str]) -> Agent {
     let mut who = agent(name);
     let projects = Some(projects.iter().map(|p| (*p).to_owned()).collect());
-    who.0.grant = Grant { scope, projects, bearer: None };
+    who.0.grant = Grant { scope, projects, bearer: None, ..Grant::default() };
     who
 }
 

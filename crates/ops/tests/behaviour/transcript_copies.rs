@@ -57,7 +57,7 @@ fn bearing(
     let bearer =
         Bearer { token_id: id.into(), name: format!("{id}-token"), identities: identities.map(owned) };
     let mut who = who;
-    who.0.grant = Grant { scope, projects: projects.map(owned), bearer: Some(bearer) };
+    who.0.grant = Grant { scope, projects: projects.map(owned), bearer: Some(bearer), ..Grant::default() };
     who
 }
 

@@ -1,5 +1,6 @@
 //! A connection with its transaction: a plain one, or a savepoint inside a batch.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::commit_observer::{CommitEvent, CommitObserver};
@@ -12,6 +13,8 @@ pub(crate) struct Connection {
     batch: Option<Batch>,
     /// The commit observer and heartbeat cache; without it no changes are queued.
     pub(crate) commit_observer: Option<Arc<dyn CommitObserver>>,
+    /// Projects whose rows were written since they were last taken; none where nobody asks for them.
+    pub(crate) written: Option<BTreeSet<String>>,
     /// After how many further steps of writes the next one fails.
     #[cfg(feature = "fail")]
     pub(crate) steps_left: Option<u32>,
@@ -33,6 +36,7 @@ impl Connection {
             engine,
             batch: None,
             commit_observer: None,
+            written: None,
             #[cfg(feature = "fail")]
             steps_left: None,
         }
@@ -112,6 +116,13 @@ impl Connection {
             }
         }
         Ok(())
+    }
+
+    /// Notes the projects of a write. What a batch then rolls back is among them, too: who follows finds nothing new there.
+    pub(crate) fn note_written(&mut self, projects: impl Iterator<Item = String>) {
+        if let Some(written) = &mut self.written {
+            written.extend(projects);
+        }
     }
 
     fn publish(&self, notes: Vec<CommitEvent>) {

@@ -51,7 +51,10 @@ pub(crate) const COUNT_CHANGE: &str =
 /// Locks a project's row and takes the next number of its ledger. First in every numbered write: the lock makes the
 /// transaction the project's only writer until the commit. A number is above the project's floor, see [`crate::counter`].
 pub(crate) const TAKE: &str = "UPDATE project SET seq = CASE WHEN seq < counter_floor THEN counter_floor ELSE seq END + 1 \
-    WHERE project_id = $1 RETURNING seq, chain_head, counter_floor, merged_into";
+    WHERE project_id = $1 RETURNING seq, chain_head, counter_floor, merged_into, webhook_url";
+
+/// Counts one where the store has an access token, also one that was revoked or has expired.
+pub(crate) const ANY_TOKEN: &str = "SELECT COUNT(*) FROM (SELECT 1 FROM access_token LIMIT 1) made";
 
 /// Notes the `chain` of the newest delta in the project's row, so that the next write learns it when it takes that row.
 pub(crate) const CHAIN_HEAD: &str = "UPDATE project SET chain_head = $1 WHERE project_id = $2";
@@ -67,6 +70,8 @@ pub(crate) struct LedgerHead {
     pub(crate) counter_floor: i64,
     /// The project into which it was merged.
     pub(crate) merged_into: Option<String>,
+    /// Where its deltas are posted to.
+    pub(crate) webhook: Option<String>,
 }
 
 impl LedgerHead {
@@ -77,6 +82,7 @@ impl LedgerHead {
             chain_head: row.text()?,
             counter_floor: row.int()?,
             merged_into: row.opt_text()?,
+            webhook: row.opt_text()?,
         })
     }
 }
@@ -127,6 +133,18 @@ pub(crate) trait Engine: Send {
     fn begin(&mut self, mode: Mode, projects: &[&str]) -> Result<Numbers, Fault>;
     /// Sets a savepoint by the name of `one` and takes the rows of projects.
     fn savepoint(&mut self, savepoint: Savepoint, projects: &[&str]) -> Result<Numbers, Fault>;
+    /// Whether the store has an access token, as the open write sees it. Only asked after [`look_for_token`](Engine::look_for_token).
+    fn has_token(&mut self) -> Result<bool, Fault> {
+        Ok(self.query(ANY_TOKEN, &[])?.pop().map(|row| row.reader().int()).transpose()?.unwrap_or(0) > 0)
+    }
+    /// Says whether writes that begin from now on are asked for [`has_token`](Engine::has_token), so that a server's answer comes with
+    /// that to the beginning.
+    fn look_for_token(&mut self, _looks: bool) {}
+    /// A mark of what is committed, read inside a transaction that reads: as long as it is the same, nothing else was committed. `None`
+    /// where the engine has none; then anything may have been.
+    fn commit_mark(&mut self) -> Result<Option<String>, Fault> {
+        Ok(None)
+    }
     /// Commits the open transaction.
     fn commit(&mut self) -> Result<(), Fault>;
     /// Rolls back the open transaction, if there is one.

@@ -1,10 +1,12 @@
 //! The store: one connection, and the transactions on it.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use baton_model::access::token_invalid_refusal;
 use baton_model::store_place::StorePlace;
 
 use super::commit_observer::CommitObserver;
@@ -29,6 +31,8 @@ pub struct Store {
     connection: Connection,
     target: Target,
     migrations: Migrations,
+    /// Whether a write is refused once the store has an access token.
+    until_first_token: bool,
 }
 
 impl Store {
@@ -73,7 +77,7 @@ impl Store {
         // A store in memory starts empty, so it is always brought up to date.
         let now_ms = if *target == Target::Memory { now_ms.or(Some(0)) } else { now_ms };
         migrate::bring_up_to_date(engine.as_mut(), migrations, now_ms, &target.to_string())?;
-        Ok(Self { connection: Connection::new(engine), target: target.clone(), migrations })
+        Ok(Self { connection: Connection::new(engine), target: target.clone(), migrations, until_first_token: false })
     }
 
     /// Makes the store fail after so many further steps of writes (a statement is one, so is the commit); `None` turns
@@ -166,14 +170,37 @@ impl Store {
         projects: &[&str],
         f: &mut impl FnMut(&mut Tx<'_>) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
+        let until_first_token = self.until_first_token;
         let mut tx = Tx::begin(&mut self.connection, mode, projects)?;
+        if until_first_token && tx.has_token()? {
+            return Err(token_invalid_refusal().into());
+        }
         let answer = f(&mut tx);
         tx.finish(answer)
+    }
+
+    /// Says for whom is written from now on: where the caller has no token, every write looks in its own transaction whether the store has
+    /// one by now, and is then refused.
+    pub fn write_until_first_token(&mut self, until_first_token: bool) {
+        if self.until_first_token != until_first_token {
+            self.until_first_token = until_first_token;
+            self.connection.engine.look_for_token(until_first_token);
+        }
     }
 
     /// Sets the observer: sessions are read with its heartbeats, and it is notified of commits.
     pub fn observe(&mut self, observer: Arc<dyn CommitObserver>) {
         self.connection.commit_observer = Some(observer);
+    }
+
+    /// Notes from now on in which projects is written, for [`take_written`](Self::take_written).
+    pub fn note_written(&mut self) {
+        self.connection.written.get_or_insert_default();
+    }
+
+    /// The projects whose numbers may have changed by writes on this connection, since this was last asked.
+    pub fn take_written(&mut self) -> BTreeSet<String> {
+        self.connection.written.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
     /// Begins a batch: every write and read until its end shares one transaction and one flush. On PostgreSQL a batch

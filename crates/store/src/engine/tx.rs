@@ -37,6 +37,8 @@ struct LockedProject {
     counter_floor: Option<i64>,
     /// The project into which this one was merged.
     merged_into: Option<String>,
+    /// Where its deltas are posted to, this transaction's own change included; none until its row is read.
+    webhook: Option<Option<String>>,
     /// Whether this transaction appended, so that the row has to learn the newest `chain`.
     has_grown: bool,
 }
@@ -54,6 +56,7 @@ impl<'a> Tx<'a> {
             number: row.as_ref().map(|row| row.seq),
             counter_floor: row.as_ref().map(|row| row.counter_floor),
             merged_into: row.as_ref().and_then(|row| row.merged_into.clone()),
+            webhook: row.as_ref().map(|row| row.webhook.clone()),
             chain_head: row.map(|row| row.chain_head),
             has_grown: false,
         };
@@ -172,6 +175,29 @@ impl<'a> Tx<'a> {
         }
     }
 
+    /// Where the deltas of a project are posted to, as its row said when this write took it; `None` where it has not read that row.
+    pub(crate) fn known_webhook(&self, project: &str) -> Option<Option<String>> {
+        self.taken.iter().find(|taken| taken.project == project)?.webhook.clone()
+    }
+
+    /// Notes where the deltas of a project are posted to from now on.
+    pub(crate) fn note_webhook(&mut self, project: &str, url: Option<&str>) {
+        if let Some(taken) = self.taken.iter_mut().find(|taken| taken.project == project) {
+            taken.webhook = Some(url.map(str::to_owned));
+        }
+    }
+
+    /// Whether the store has an access token, as this write sees it; for a write that began with the question.
+    pub(crate) fn has_token(&mut self) -> Result<bool, Fault> {
+        self.run(&[], |connection| connection.engine.has_token())
+    }
+
+    /// A mark of what is committed, for a read that takes it before anything else: as long as it is the same on one connection, nothing was
+    /// committed since by others. `None` where anything may have been.
+    pub fn commit_mark(&mut self) -> Result<Option<String>, Fault> {
+        self.run(&[], |connection| connection.engine.commit_mark())
+    }
+
     /// The next number of the project's ledger. The first call returns the number that came with the project's row, each
     /// further one raises the row again. A write that never calls this leaves a gap, and no number is ever used twice.
     /// The project must be among those that the write takes; one that was missing may have been inserted since.
@@ -190,6 +216,7 @@ impl<'a> Tx<'a> {
             // What this transaction appended is newer than what the row says of it.
             taken.chain_head.get_or_insert(row.chain_head);
             taken.counter_floor = Some(row.counter_floor);
+            taken.webhook = Some(row.webhook);
         }
         Ok(row.seq)
     }
@@ -288,6 +315,8 @@ impl<'a> Tx<'a> {
         }
         self.ended = true;
         let notes = std::mem::take(&mut self.notes);
+        let (taken, changed) = (std::mem::take(&mut self.taken), std::mem::take(&mut self.changed));
+        self.connection.note_written(taken.into_iter().map(|taken| taken.project).chain(changed));
         self.connection.keep(notes)?;
         Ok(value)
     }

@@ -26,6 +26,10 @@ use super::tx::reads;
 use super::value::{Row, Value};
 use super::{Engine, Mode, Numbers, OpenMode, Savepoint};
 
+/// Which transactions are over: the same text stands for the same rows. A transaction that writes nothing has no number and changes
+/// nothing in it.
+const MARK: &str = "SELECT CAST(pg_current_snapshot() AS TEXT)";
+
 /// One PostgreSQL connection.
 pub(crate) struct Postgres {
     connection: PipelinedConnection,
@@ -44,6 +48,11 @@ pub(crate) struct Postgres {
     announced: bool,
     /// Whether the server numbers its transactions for us; engines that only speak the protocol may not.
     numbers: bool,
+    /// Whether a write asks, as it begins, whether there is a token, and what the last one heard.
+    looks_for_token: bool,
+    has_token: bool,
+    /// Whether the server has marks of what is committed.
+    marks: bool,
     /// How often the server was asked and waited for.
     trips: u64,
     statements_run: u64,
@@ -65,6 +74,9 @@ impl Postgres {
             torn: None,
             announced: false,
             numbers: true,
+            looks_for_token: false,
+            has_token: true,
+            marks: true,
             trips: 0,
             statements_run: 0,
             commits: 0,
@@ -130,6 +142,30 @@ impl Engine for Postgres {
     fn savepoint(&mut self, savepoint: Savepoint, projects: &[&str]) -> Result<Numbers, Fault> {
         self.forget();
         self.open_and_take(savepoint.sql(), projects, false)
+    }
+
+    fn has_token(&mut self) -> Result<bool, Fault> {
+        Ok(self.has_token)
+    }
+
+    fn look_for_token(&mut self, looks: bool) {
+        self.looks_for_token = looks;
+        // Until a write has begun, it is not known.
+        self.has_token = true;
+    }
+
+    fn commit_mark(&mut self) -> Result<Option<String>, Fault> {
+        if !self.marks {
+            return Ok(None);
+        }
+        match self.query(MARK, &[]) {
+            Ok(rows) => rows.into_iter().next().map(|row| row.reader().opt_text()).transpose().map(Option::flatten),
+            Err(fault) if outcome::is_not_offered(&fault) => {
+                self.marks = false;
+                Ok(None)
+            }
+            Err(fault) => Err(fault),
+        }
     }
 
     fn commit(&mut self) -> Result<(), Fault> {

@@ -8,7 +8,7 @@ use super::pipeline::StatementError;
 use super::{Postgres, error, outcome, value};
 use crate::engine::fault::{Fault, FaultKind};
 use crate::engine::value::{Value, check_params};
-use crate::engine::{LedgerHead, Mode, Numbers, TAKE};
+use crate::engine::{ANY_TOKEN, LedgerHead, Mode, Numbers, TAKE};
 
 /// A statement is sent whole the first time, which is one round trip, and prepared the second time. So a short process
 /// pays nothing for a cache, and a server parses each statement twice in its life.
@@ -78,8 +78,8 @@ impl Postgres {
         f(self).map_err(|failed| self.failed(sql, failed))
     }
 
-    /// Sends statements, then takes the rows of projects, then asks for the transaction's number where that is wanted: one
-    /// round trip for all of it.
+    /// Sends statements, then takes the rows of projects, then asks for a token and for the transaction's number where that is wanted:
+    /// one round trip for all of it.
     pub(super) fn open_and_take(
         &mut self,
         open: &str,
@@ -90,6 +90,7 @@ impl Postgres {
         for project in projects {
             sql.push(TAKE.replace("$1", &literal(project)?));
         }
+        sql.extend(self.looks_for_token.then(|| ANY_TOKEN.to_owned()));
         sql.extend(numbered.then(|| outcome::NUMBER.to_owned()));
         let sql = sql.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ");
         if sql.is_empty() {
@@ -107,7 +108,9 @@ impl Postgres {
                     let chain_head = column(1).unwrap_or_default().to_owned();
                     let counter_floor = column(2).and_then(|text| text.parse().ok()).unwrap_or_default();
                     let merged_into = column(3).map(str::to_owned);
-                    number = seq.map(|seq| LedgerHead { seq, chain_head, counter_floor, merged_into });
+                    let webhook = column(4).map(str::to_owned);
+                    number =
+                        seq.map(|seq| LedgerHead { seq, chain_head, counter_floor, merged_into, webhook });
                 }
                 SimpleQueryMessage::CommandComplete(_) => numbers.push(number.take()),
                 _ => {}
@@ -120,6 +123,10 @@ impl Postgres {
                 number: transaction.seq,
                 epoch: transaction.chain_head,
             });
+        }
+        if self.looks_for_token {
+            // How many there are stands where a project has its number.
+            self.has_token = numbers.pop().flatten().is_none_or(|found| found.seq > 0);
         }
         // What opened the transaction has come back as well, before the projects.
         Ok(numbers.split_off(numbers.len().saturating_sub(projects.len())))

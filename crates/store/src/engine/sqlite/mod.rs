@@ -5,20 +5,22 @@ pub use copy::DRAFT_MARK;
 mod error;
 mod lock;
 mod log;
+mod mark;
 mod open;
 pub mod restore;
 mod retained_state;
 mod schema;
+mod value;
 
 use std::path::Path;
 
 use baton_model::store_place::StorePlace;
 use rusqlite::config::DbConfig;
-use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{CachedStatement, Connection, ToSql, params_from_iter};
+use rusqlite::{CachedStatement, Connection, params_from_iter};
 
 use self::lock::WriterLock;
 use self::open::{Location, Stamp};
+use self::value::value;
 use super::fault::{Fault, FaultKind};
 use super::tx::one_line;
 use super::value::{Row, Value};
@@ -56,6 +58,8 @@ pub(crate) struct Sqlite {
     fold_at: u64,
     /// Whether commits wait for the disk at the moment.
     durable: bool,
+    /// The name of this connection in marks of what is committed, once it has made one.
+    mark_name: Option<String>,
 }
 
 impl Sqlite {
@@ -73,6 +77,7 @@ impl Sqlite {
             marks_left: log::MARKS,
             fold_at: log::LIMIT,
             durable: true,
+            mark_name: None,
         })
     }
 
@@ -94,6 +99,7 @@ impl Sqlite {
                 marks_left: log::MARKS,
                 fold_at: log::LIMIT,
                 durable: true,
+                mark_name: None,
             };
             match store.check_not_moved() {
                 Ok(()) => return Ok(store),
@@ -255,6 +261,10 @@ impl Engine for Sqlite {
         self.take(projects)
     }
 
+    fn commit_mark(&mut self) -> Result<Option<String>, Fault> {
+        self.read_mark()
+    }
+
     fn commit(&mut self) -> Result<(), Fault> {
         let committed = self.run("COMMIT");
         if committed.is_err() && self.in_transaction() {
@@ -367,30 +377,6 @@ impl Drop for Sqlite {
             let _ = self.conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
         }
     }
-}
-
-impl ToSql for Value {
-    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        Ok(ToSqlOutput::Borrowed(match self {
-            Self::Null => ValueRef::Null,
-            Self::Int(value) => ValueRef::Integer(*value),
-            Self::Text(value) => ValueRef::Text(value.as_bytes()),
-            Self::Blob(value) => ValueRef::Blob(value),
-        }))
-    }
-}
-
-fn value(row: &rusqlite::Row<'_>, at: usize) -> rusqlite::Result<Value> {
-    Ok(match row.get_ref(at)? {
-        ValueRef::Null => Value::Null,
-        ValueRef::Integer(value) => Value::Int(value),
-        ValueRef::Blob(value) => Value::Blob(value.to_owned()),
-        text @ ValueRef::Text(_) => Value::Text(text.as_str()?.to_owned()),
-        ValueRef::Real(_) => {
-            let name = row.as_ref().column_name(at)?.to_owned();
-            return Err(rusqlite::Error::InvalidColumnType(at, name, rusqlite::types::Type::Real));
-        }
-    })
 }
 
 /// SQLite takes `$1` for a name and numbers names as they come, so they must come in order.
