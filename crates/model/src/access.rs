@@ -266,7 +266,7 @@ mod tests {
 
     fn of(scope: Scope, projects: Option<&[&str]>) -> Grant {
         let projects = projects.map(|own| own.iter().map(|p| (*p).to_owned()).collect());
-        Grant { scope, projects, bearer: None }
+        Grant { scope, projects, bearer: None, ..Grant::default() }
     }
 
     #[test]

@@ -129,7 +129,11 @@ fn query_session(tx: &mut Tx<'_>, sql: &'static str, params: &[Value]) -> Result
     tx.query_opt(sql, params)?.map(|row| read_session(tx, row)).transpose()
 }
 
-pub(crate) fn query_sessions(tx: &mut Tx<'_>, sql: &'static str, params: &[Value]) -> Result<Vec<Session>, Fault> {
+pub(crate) fn query_sessions(
+    tx: &mut Tx<'_>,
+    sql: &'static str,
+    params: &[Value],
+) -> Result<Vec<Session>, Fault> {
     tx.query(sql, params)?.into_iter().map(|row| read_session(tx, row)).collect()
 }
 

@@ -22,11 +22,7 @@ pub fn first(tx: &mut Tx<'_>, project_id: &str, limit: i64) -> Result<Vec<Sessio
 }
 
 /// The sessions of a process that were not released, oldest first; none of a process that is not known.
-pub fn at(
-    tx: &mut Tx<'_>,
-    project_id: &str,
-    place: &ProcessLocation,
-) -> Result<Vec<Session>, Fault> {
+pub fn at(tx: &mut Tx<'_>, project_id: &str, place: &ProcessLocation) -> Result<Vec<Session>, Fault> {
     query_sessions(tx, AT, params![&place.machine, &place.process, project_id])
 }
 

@@ -373,6 +373,30 @@ fn listeners_hear_every_delta_and_miss_none_while_away() {
 }
 
 #[test]
+fn a_listener_after_a_time_without_any_hears_what_is_new_and_nothing_of_before() {
+    let (stage, server) = served();
+    drop(Events::open(&server, "", &[]));
+    let note = |text: &str| ok(&server, "POST", "/projects/shop/notes", &json!({ "text": text }));
+    note("unheard");
+    stage.terminal("Lola").json(&["note", "unheard, too"]);
+    std::thread::sleep(Duration::from_millis(600));
+    let mut events = Events::open(&server, "", &[]);
+    let summary = |events: &mut Events| text(&events.next().1, "summary");
+    for round in 0..3 {
+        let (here, elsewhere) = (format!("here {round}"), format!("elsewhere {round}"));
+        note(&here);
+        assert_eq!(summary(&mut events), here);
+        stage.terminal("Lola").json(&["note", &elsewhere]);
+        assert_eq!(summary(&mut events), elsewhere, "what another process writes is found by looking");
+    }
+    // A project that is new since.
+    stage.repo("bank");
+    stage.terminal("Owner").within(stage.root().join("bank")).json(&["init"]);
+    let (_, registered) = events.next();
+    assert_eq!(registered["project_id"], "bank");
+}
+
+#[test]
 fn from_the_first_token_on_everybody_needs_one() {
     let (stage, server) = served();
     stage.repo("bank");

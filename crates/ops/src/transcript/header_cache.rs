@@ -152,8 +152,14 @@ mod tests {
     /// A header whose title tells whether it comes from the store, and that of a file that was never opened.
     fn header(path: &str, cwd: &str) -> Header {
         let stamp = Stamp { size: 5, mtime_ns: 7, inode: 9 };
-        let file = TranscriptFile { stamp, ..TranscriptFile::from_path("codex", Path::new("Cargo.toml")).unwrap() };
-        Header { id: path.to_owned(), cwd: Some(cwd.to_owned()), title: Some("kept".to_owned()), ..file.header() }
+        let file =
+            TranscriptFile { stamp, ..TranscriptFile::from_path("codex", Path::new("Cargo.toml")).unwrap() };
+        Header {
+            id: path.to_owned(),
+            cwd: Some(cwd.to_owned()),
+            title: Some("kept".to_owned()),
+            ..file.header()
+        }
     }
 
     #[test]

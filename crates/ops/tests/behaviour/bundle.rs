@@ -111,6 +111,29 @@ on_every_backend! {
         assert_eq!((wip[1]["session"].clone(), wip[1]["live"].clone()), (rex["session_id"].clone(), json!(true)));
     }
 
+    fn what_a_pickup_says_of_sessions_does_not_depend_on_how_many_it_shows(w) {
+        w.leave_baton(&agent("Lola"), "done");
+        let copy = |who: &str| agent(who).at("/repos/p", Some("/repos/p"));
+        let [rex, ann] = ["Rex", "Ann"].map(|who| w.start(&agent(who)));
+        w.start(&agent("Far").machine("m9"));
+        w.advance(STALE + 1);
+        let beside = w.start(&copy("Beside"));
+        w.start(&agent("Ended"));
+        w.kill(&agent("Ended"));
+        w.start(&agent("Lee").machine("m9"));
+        let picked = w.pickup(&copy("Donna"));
+        assert_eq!(column(&list(&picked["controller_status"]), "session_id"), [&rex, &ann].map(|one| text(one, "session_id")));
+        let left_out = picked["has_more"].to_string();
+        assert!(left_out.contains("controller_status") && !left_out.contains("wip"), "{left_out}");
+        let reminders = picked["rules_reminders"].to_string();
+        assert!(reminders.contains("4 sessions went silent"), "two on m1, one on m9, and one that ended: {reminders}");
+        let id = text(&beside, "session_id");
+        assert!(reminders.contains("works in this working copy too") && reminders.contains(&id[..8]), "{reminders}");
+        let full = w.ok(&copy("Donna"), "hd_exec", json!({ "full": true }));
+        assert_eq!(list(&full["controller_status"]).len(), 7);
+        assert_eq!(full["rules_reminders"], picked["rules_reminders"]);
+    }
+
     fn pending_signals_come_along_and_wait_until_they_are_marked(w) {
         w.ok(&agent("Lola"), "signal_send", json!({ "to": "Donna", "subject": "hello" }));
         w.leave_baton(&agent("Lola"), "done");

@@ -14,7 +14,8 @@ fn at(name: &str, project: &str) -> Agent {
 /// A caller with a token of the project `p` alone.
 fn bound(name: &str) -> Agent {
     let mut who = at(name, "p");
-    who.0.grant = Grant { scope: Scope::Write, projects: Some(vec!["p".to_owned()]), bearer: None, ..Grant::default() };
+    who.0.grant =
+        Grant { scope: Scope::Write, projects: Some(vec!["p".to_owned()]), bearer: None, ..Grant::default() };
     who
 }
 

@@ -171,6 +171,21 @@ on_every_backend! {
         assert_eq!(count(w), before + 1);
     }
 
+    fn the_entry_that_sets_a_webhook_is_its_first_and_the_one_that_takes_it_away_is_none(w) {
+        let donna = agent("Donna");
+        let posts = |w: &mut World, address: &str| {
+            let rows = w.everything();
+            rows.iter().filter(|row| row.starts_with("outbox") && row.contains(address)).count()
+        };
+        w.ok(&donna, "project_set", json!({ "webhook": "http://127.0.0.1:9/one" }));
+        assert_eq!(posts(w, "/one"), 1);
+        w.ok(&donna, "project_set", json!({ "webhook": "http://127.0.0.1:9/two" }));
+        assert_eq!((posts(w, "/one"), posts(w, "/two")), (1, 1));
+        w.ok(&donna, "project_set", json!({ "webhook": "" }));
+        w.start(&donna);
+        assert_eq!((posts(w, "/one"), posts(w, "/two")), (1, 1));
+    }
+
     fn the_working_directory_finds_its_project(w) {
         init(w, "/repos/a", json!({}));
         for folder in ["/repos/a", "/repos/a/src/deep"] {

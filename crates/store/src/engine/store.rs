@@ -77,7 +77,12 @@ impl Store {
         // A store in memory starts empty, so it is always brought up to date.
         let now_ms = if *target == Target::Memory { now_ms.or(Some(0)) } else { now_ms };
         migrate::bring_up_to_date(engine.as_mut(), migrations, now_ms, &target.to_string())?;
-        Ok(Self { connection: Connection::new(engine), target: target.clone(), migrations, until_first_token: false })
+        Ok(Self {
+            connection: Connection::new(engine),
+            target: target.clone(),
+            migrations,
+            until_first_token: false,
+        })
     }
 
     /// Makes the store fail after so many further steps of writes (a statement is one, so is the commit); `None` turns

@@ -12,7 +12,7 @@ use crate::database_server::DatabaseServer;
 pub(crate) const SCHEMA: Migrations = &[
     (
         "0001_project",
-        "CREATE TABLE project (project_id TEXT PRIMARY KEY, seq BIGINT NOT NULL, chain_head TEXT NOT NULL DEFAULT '', counter_floor BIGINT NOT NULL DEFAULT 0, merged_into TEXT);",
+        "CREATE TABLE project (project_id TEXT PRIMARY KEY, seq BIGINT NOT NULL, chain_head TEXT NOT NULL DEFAULT '', counter_floor BIGINT NOT NULL DEFAULT 0, merged_into TEXT, webhook_url TEXT);",
     ),
     (
         "0002_entry",

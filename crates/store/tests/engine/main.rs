@@ -12,6 +12,7 @@ mod bench;
 #[path = "../support/database_server.rs"]
 mod database_server;
 mod files;
+mod first_token;
 mod incomplete;
 mod migrations;
 mod pem;

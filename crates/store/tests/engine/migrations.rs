@@ -15,7 +15,7 @@ const HALF: Migrations =
 const MORE: Migrations = &[SCHEMA[0], SCHEMA[1], ("0003_more", "CREATE TABLE more (x BIGINT);")];
 const BY_ENGINE: Migrations = &[(
     "0001_project",
-    "CREATE TABLE project (project_id TEXT PRIMARY KEY, seq BIGINT NOT NULL, chain_head TEXT NOT NULL DEFAULT '', counter_floor BIGINT NOT NULL DEFAULT 0, merged_into TEXT);\n\
+    "CREATE TABLE project (project_id TEXT PRIMARY KEY, seq BIGINT NOT NULL, chain_head TEXT NOT NULL DEFAULT '', counter_floor BIGINT NOT NULL DEFAULT 0, merged_into TEXT, webhook_url TEXT);\n\
      -- @sqlite\n\
      CREATE VIRTUAL TABLE words USING fts5(text);\n\
      -- @postgres\n\

@@ -97,7 +97,8 @@ impl EventHub {
             let input = HeadsInput { marks: position.marks.clone(), ..HeadsInput::default() };
             let found = self.heads(&input).await?;
             if !found.unchanged {
-                let there: BTreeSet<String> = found.items.iter().map(|head| head.project_id.clone()).collect();
+                let there: BTreeSet<String> =
+                    found.items.iter().map(|head| head.project_id.clone()).collect();
                 position.heads.retain(|project_id, _| there.contains(project_id));
                 self.send_new(position, found.items).await?;
                 position.note_mark(found.mark);

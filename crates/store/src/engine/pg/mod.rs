@@ -159,7 +159,9 @@ impl Engine for Postgres {
             return Ok(None);
         }
         match self.query(MARK, &[]) {
-            Ok(rows) => rows.into_iter().next().map(|row| row.reader().opt_text()).transpose().map(Option::flatten),
+            Ok(rows) => {
+                rows.into_iter().next().map(|row| row.reader().opt_text()).transpose().map(Option::flatten)
+            }
             Err(fault) if outcome::is_not_offered(&fault) => {
                 self.marks = false;
                 Ok(None)
