@@ -30,8 +30,6 @@ crate::sql! {
         stale_at = CASE WHEN heartbeat_at < $1 THEN NULL ELSE stale_at END WHERE project_id = $11 AND session_id = $12";
     GET = concat!("SELECT ", columns!(), " FROM session WHERE project_id = $1 AND session_id = $2");
     OPEN = concat!("SELECT ", columns!(), " FROM session WHERE project_id = $1 AND released_at IS NULL ORDER BY started_at, session_id");
-    OPEN_IN_COPY = concat!("SELECT ", columns!(), " FROM session WHERE project_id = $1 AND machine_id = $2 AND copy_root = $3
-        AND (released_at IS NULL OR released_at >= $4) ORDER BY started_at, session_id");
     LEFT_UNSPENT = concat!("SELECT ", columns!(), " FROM session WHERE project_id = $1 AND session_id IN
         (SELECT session_id FROM baton WHERE project_id = $1 AND spent_by IS NULL ORDER BY seq DESC LIMIT $2)");
     EVERYWHERE_OPEN = concat!("SELECT ", columns!(), " FROM session WHERE released_at IS NULL ORDER BY project_id, started_at, session_id");
@@ -164,16 +162,6 @@ pub fn set_copy(tx: &mut Tx<'_>, session: &Session) -> Result<(), Fault> {
 /// The sessions that were not released, oldest first.
 pub fn open(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<Session>, Fault> {
     query_sessions(tx, OPEN, params![project_id])
-}
-
-/// The sessions of a working copy that are open, or were still open at an instant, oldest first.
-pub fn open_in_copy(
-    tx: &mut Tx<'_>,
-    project_id: &str,
-    (machine, root): (&str, &str),
-    since: Millis,
-) -> Result<Vec<Session>, Fault> {
-    query_sessions(tx, OPEN_IN_COPY, params![project_id, machine, root, since])
 }
 
 /// The sessions that left the newest unspent batons of a project.

@@ -14,6 +14,8 @@ crate::sql! {
         AND released_at IS NULL ORDER BY started_at, session_id");
     DOUBTFUL = concat!("SELECT ", columns!(), " FROM session WHERE project_id = $1 AND released_at IS NULL
         AND (heartbeat_at < $2 OR machine_id IN ($3, $4)) ORDER BY started_at, session_id");
+    IN_COPY = concat!("SELECT ", columns!(), " FROM session WHERE project_id = $1 AND machine_id = $2 AND copy_root = $3
+        AND (released_at IS NULL OR released_at >= $4) ORDER BY started_at, session_id");
 }
 
 /// The first of the sessions that were not released, oldest first.
@@ -35,4 +37,14 @@ pub fn doubtful(
     [one, other]: [&str; 2],
 ) -> Result<Vec<Session>, Fault> {
     query_sessions(tx, DOUBTFUL, params![project_id, silent_before, one, other])
+}
+
+/// The sessions of a working copy that are open, or were still open at an instant, oldest first.
+pub fn in_copy(
+    tx: &mut Tx<'_>,
+    project_id: &str,
+    (machine, root): (&str, &str),
+    since: Millis,
+) -> Result<Vec<Session>, Fault> {
+    query_sessions(tx, IN_COPY, params![project_id, machine, root, since])
 }

@@ -8,7 +8,7 @@ use baton_model::repository::WorkingCopy;
 use baton_model::session::{ReleaseReason, Session};
 use baton_model::shell::shell_word;
 use baton_model::time::rfc3339;
-use baton_store::{Failure, Tx, agent, baton, handoff, session};
+use baton_store::{Failure, Tx, agent, baton, handoff, project_root, session};
 use serde_json::{Value, json};
 
 use super::pickup::{Pickup, PickupInput};
@@ -22,6 +22,9 @@ use crate::portable::exported_refusal;
 use crate::project::carried_here;
 use crate::resolve;
 use crate::token_rights;
+
+/// How many batons are looked through for one that is for the caller.
+const UNSPENT: i64 = 200;
 
 /// The baton to pick up: the named one, else that which `from_session` holds or else left last, else the project's newest that is
 /// not spent and not addressed to another identity.
@@ -50,7 +53,7 @@ fn find(
         };
         return Ok((found, 0));
     }
-    let unspent = baton::unspent(tx, project_id, 200)?;
+    let unspent = baton::unspent(tx, project_id, UNSPENT)?;
     let mine = unspent.iter().find(|b| input.force || b.is_for(identity, roles)).cloned();
     let others =
         unspent.iter().filter(|b| b.holder_session_id.is_none() && !b.is_for(identity, roles)).count();
@@ -141,6 +144,7 @@ pub(super) fn decide(
     project_id: &str,
     named: &str,
 ) -> Result<Decision, Failure> {
+    tx.prefetch(|tx| prefetch_decision(tx, input, (project_id, named)));
     let (own, name_conflict) = registration(tx, env, input, (project_id, named))?;
     let own_id = own.existing_session_id();
     let from = match &input.from_session {
@@ -193,6 +197,17 @@ pub(super) fn decide(
         accepted,
         obstacle,
     })
+}
+
+/// The questions of a decision that do not depend on each other's answers, as far as the input says which they are.
+fn prefetch_decision(tx: &mut Tx<'_>, input: &PickupInput, (project_id, named): (&str, &str)) {
+    drop(project_root::of_project(tx, project_id));
+    drop(session::open_of(tx, project_id, named));
+    drop(agent::roles(tx, project_id, named));
+    drop(handoff::accepted(tx, project_id));
+    if input.target_id.is_none() && input.from_session.is_none() {
+        drop(baton::unspent(tx, project_id, UNSPENT));
+    }
 }
 
 /// The roles of an identity, and the hand-offs that the project has accepted, in one round trip.

@@ -5,7 +5,7 @@ use baton_model::project::Project;
 use baton_model::repository::WorkingCopy;
 use baton_model::session::View;
 use baton_model::time::Millis;
-use baton_store::{Failure, Tx, handoff, session};
+use baton_store::{Failure, Tx, handoff, session_open};
 
 use super::accepted_handoffs;
 use super::late_words::{brought_words_remarks, late_words_remark};
@@ -69,6 +69,6 @@ pub(super) fn sessions_beside(
     let Some(own) = own else { return Ok(Vec::new()) };
     let copy = (env.caller.location.machine.as_str(), own.root.as_str());
     // None that was released is open at the end of time.
-    let open = session::open_in_copy(tx, project_id, copy, Millis::MAX)?;
+    let open = session_open::in_copy(tx, project_id, copy, Millis::MAX)?;
     Ok(open.iter().map(|session| ownership::view(env, session)).collect())
 }

@@ -5,7 +5,7 @@ use baton_model::repository::{MadeCommit, WorkingCopy, is_commit_id, is_host_nam
 use baton_model::session::{ReleaseReason, Session};
 use baton_model::time::Millis;
 use baton_store::project_root::ProjectRoot;
-use baton_store::{Failure, Tx, project, project_root, session, session_commit};
+use baton_store::{Failure, Tx, project, project_root, session, session_commit, session_open};
 
 use crate::displaced::{is_taken, put_root};
 use crate::locate::{CallerLocation, root_of};
@@ -101,7 +101,7 @@ fn note_commits(
     }
     // Who shares the working copy may have made them as well, and perhaps never says so.
     let place = (own.location.machine.as_str(), root);
-    for other in session::open_in_copy(tx, &own.project_id, place, first)? {
+    for other in session_open::in_copy(tx, &own.project_id, place, first)? {
         if other.session_id == own.session_id {
             continue;
         }

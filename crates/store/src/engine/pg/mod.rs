@@ -254,6 +254,9 @@ impl Engine for Postgres {
     }
 
     fn enqueue_query(&mut self, sql: &'static str, params: &[Value]) -> Result<(), Fault> {
+        if self.connection.is_prefetched(sql, params) {
+            return Ok(());
+        }
         match self.prepared(sql, params) {
             Ok(statement) => {
                 self.statements_run += 1;

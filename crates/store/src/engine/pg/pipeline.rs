@@ -200,6 +200,11 @@ impl PipelinedConnection {
         self.prefetched.push(Prefetched { sql, params: known, reply });
     }
 
+    /// Whether a query was sent ahead already, and its answer is not used yet.
+    pub(super) fn is_prefetched(&self, sql: &str, params: &[Value]) -> bool {
+        self.prefetched.iter().any(|prefetched| prefetched.sql == sql && prefetched.params == params)
+    }
+
     /// The answer of a request that was sent ahead; none where it was not.
     pub(super) fn prefetched(
         &mut self,
