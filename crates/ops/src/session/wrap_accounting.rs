@@ -20,6 +20,9 @@ pub(super) fn has_earlier_changes(tx: &mut Tx<'_>, own: &Session) -> Result<bool
         drop(handoff::accepted(tx, &own.project_id));
         drop(delta::of_session(tx, &own.project_id, &own.session_id));
         drop(conversation::of_session(tx, &own.project_id, &own.session_id));
+        if let Some(baton_id) = &own.baton_id {
+            drop(delta::get(tx, &own.project_id, baton_id));
+        }
     });
     changes::has_earlier(tx, own)
 }
