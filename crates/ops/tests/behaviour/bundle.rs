@@ -114,7 +114,11 @@ on_every_backend! {
     fn what_a_pickup_says_of_sessions_does_not_depend_on_how_many_it_shows(w) {
         w.leave_baton(&agent("Lola"), "done");
         let copy = |who: &str| agent(who).at("/repos/p", Some("/repos/p"));
-        let [rex, ann] = ["Rex", "Ann"].map(|who| w.start(&agent(who)));
+        let [rex, ann] = ["Rex", "Ann"].map(|who| {
+            w.advance(1);
+            w.start(&agent(who))
+        });
+        w.advance(1);
         w.start(&agent("Far").machine("m9"));
         w.advance(STALE + 1);
         let beside = w.start(&copy("Beside"));

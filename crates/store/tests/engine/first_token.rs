@@ -94,13 +94,14 @@ fn a_mark_is_the_same_until_somebody_commits() {
         writer.write(&["a"], |tx| make(tx, "a")).unwrap();
         let mut readers = [(); 2].map(|()| Store::open_read_only(&place.target).unwrap());
         let mut mark = |at: usize| readers[at].read(|tx| Ok(tx.commit_mark()?)).unwrap().expect("a mark");
+        // A database server counts the transactions of all its databases: others may commit meanwhile.
+        let is_alone = writer.kind() != "postgres";
         let before = [mark(0), mark(1)];
-        assert_eq!([mark(0), mark(1)], before);
         writer.read(|tx| Ok(project::ids(tx)?)).unwrap();
-        assert_eq!([mark(0), mark(1)], before, "who reads changes nothing");
+        assert!(!is_alone || [mark(0), mark(1)] == before, "who reads changes nothing");
         writer.write_relaxed(|tx| make(tx, "b")).unwrap();
         let after = [mark(0), mark(1)];
         assert!(after[0] != before[0] && after[1] != before[1], "{before:?} {after:?}");
-        assert_eq!([mark(0), mark(1)], after);
+        assert!(!is_alone || [mark(0), mark(1)] == after);
     });
 }
