@@ -190,16 +190,17 @@ on_every_backend! {
         let shown = w.ok(&receiver(), "session_show", json!({ "session": seed }));
         assert_eq!((shown.get("session_state"), &shown["released_at"]), (None, &Value::Null), "its session goes on: {shown:#}");
         // A state of that key that was there before loses the work alone.
-        w.ok(&receiver(), "session_checkpoint", json!({ "state": { "kept": true }, "task": "own" }));
+        let own = json!({ "kept": true, "next_action": { "description": "round the cents" }, "current_phase": "Own" });
+        w.ok(&receiver(), "session_checkpoint", json!({ "state": own, "task": "own" }));
         w.ok(&receiver(), "session_end", json!({}));
         let mut onto = hand;
-        onto["seed_session"] = json!({ "task_id": "own" });
+        onto["seed_session"] = json!({ "task_id": "own", "current_phase": "Handoff" });
         onto["subject"] = json!("another");
         let id = text(&w.ok(&sender(), "handoff_create", onto), "handoff_id");
         w.ok(&receiver(), "hd_exec", json!({ "handoff_id": id }));
         act(w, &receiver(), &id, "complete");
         let left = w.ok(&receiver(), "session_resolve", json!({ "task": "own" }));
-        assert_eq!((&left["state"]["kept"], left["state"].get("next_action")), (&json!(true), None), "{left:#}");
+        assert_eq!(left["state"], json!({ "kept": true, "next_action": { "description": "round the cents" }, "current_phase": "Own", "metadata": {} }), "{left:#}");
     }
 
     fn a_seed_in_a_roles_name_is_continued_by_who_took_it(w) {
