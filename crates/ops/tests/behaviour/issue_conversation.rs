@@ -1,6 +1,7 @@
 //! What people say and change under the issue of a hand-off is read back: once, in GitHub's order, as data.
 
 use baton_model::access::{Grant, Scope};
+use baton_store::handoff;
 use serde_json::{Value, json};
 
 use crate::hub::Hub;
@@ -221,16 +222,27 @@ on_every_backend! {
         let mut hand = json!({ "to_project_id": "q", "subject": "s", "description": "d" });
         let followed = text(&w.ok(&sender(), "handoff_create", hand.clone()), "handoff_id");
         (hand["issues_github_repo"], hand["subject"]) = (json!("o/r"), json!("named"));
-        let named = text(&w.ok(&sender(), "handoff_create", hand), "handoff_id");
-        let mut hub = Hub { fail: 2, ..Hub::default() };
-        for id in [&followed, &named] {
+        let named = text(&w.ok(&sender(), "handoff_create", hand.clone()), "handoff_id");
+        hand["subject"] = json!("of an earlier version");
+        let old = text(&w.ok(&sender(), "handoff_create", hand), "handoff_id");
+        w.store
+            .write(&["p", "q"], |tx| {
+                let mut row = handoff::get(tx, &old)?.expect("a hand-off");
+                let mut details: Value = serde_json::from_str(&row.plan).expect("details");
+                details.as_object_mut().expect("fields").remove("follows_registry").expect("it is kept");
+                row.plan = details.to_string();
+                Ok(handoff::put(tx, &row)?)
+            })
+            .expect("written");
+        let mut hub = Hub { fail: 3, ..Hub::default() };
+        for id in [&followed, &named, &old] {
             let step = crate::saga::lease(w, id, &crate::saga::driver("d"));
             let end = hub.ask(&step.call);
             crate::saga::tell(w, &step, &end).expect("told");
         }
         w.advance(1);
         w.ok(&receiver(), "project_set", json!({ "issues_repo": "o/other" }));
-        for (id, repo) in [(&followed, "o/other"), (&named, "o/r")] {
+        for (id, repo) in [(&followed, "o/other"), (&named, "o/r"), (&old, "o/r")] {
             drive(w, &mut hub, id);
             let shown = w.ok(&sender(), "handoff_show", json!({ "id": id }));
             assert_eq!((&shown["task"]["metadata"]["github_repo"], &shown["state"]), (&json!(repo), &json!("offered")), "{shown:#}");
