@@ -50,13 +50,13 @@ pub fn with_work(state: Option<Value>, work: &SeededWork<'_>) -> Value {
     }
     metadata.insert("handoff_from_project_id".into(), json!(work.from_project_id));
     metadata.insert("handoff_id".into(), json!(work.handoff_id));
-    fields.insert("next_action".into(), next_action(work));
+    fields.insert("next_action".into(), action_of(work));
     fields.insert("metadata".into(), Value::Object(metadata));
     Value::Object(fields)
 }
 
 /// The next action of a state that has this work.
-fn next_action(work: &SeededWork<'_>) -> Value {
+fn action_of(work: &SeededWork<'_>) -> Value {
     let id = work.task_id.unwrap_or("<task_id>");
     let mut action = json!({ "description": format!("Work on task {id}: {}", work.subject) });
     if let Some(id) = work.task_id {
@@ -79,7 +79,7 @@ pub fn without_work(state: Value, before: &Value, work: &SeededWork<'_>) -> Valu
     let task = fields.get("metadata").and_then(|metadata| metadata.get("current_task_id"));
     let is_next = fields.get("next_action").is_some_and(|action| match task {
         Some(task) => action.get("task_id") == Some(task),
-        None => *action == next_action(work),
+        None => *action == action_of(work),
     });
     if is_next {
         put_back(&mut fields, before, "next_action");
@@ -289,7 +289,10 @@ mod tests {
         later["next_action"] = json!({ "description": "my own", "task_id": "t9" });
         later["current_phase"] = json!("Later");
         let left = without_work(later, &before, &work);
-        assert_eq!((&left["next_action"]["task_id"], &left["current_phase"]), (&json!("t9"), &json!("Later")));
+        assert_eq!(
+            (&left["next_action"]["task_id"], &left["current_phase"]),
+            (&json!("t9"), &json!("Later"))
+        );
         assert_eq!(left["current_stage"], "own");
         // Without a task, an action that names none is not the hand-off's by that.
         let work = SeededWork { task_id: None, ..work };

@@ -119,7 +119,7 @@ pub(super) fn unseed(
     Ok(LocalStepOutcome::Done(None))
 }
 
-/// Ends the state of a hand-off that is completed: nobody goes on with it. A state that the hand-off found gives up its work alone, and
+/// Ends the state of a hand-off that is completed, so that no session continues it. A state that the hand-off found gives up its work alone, and
 /// has its own next action, phase and stage again. What was saved in it stands in the ledger.
 pub(crate) fn end_completed_state(tx: &mut Tx<'_>, env: &Env<'_>, handoff: &Handoff) -> Result<(), Failure> {
     if handoff.state != State::Completed {
