@@ -11,6 +11,8 @@ crate::sql! {
         VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (repo) DO UPDATE SET
         etag = excluded.etag, since_at = excluded.since_at, due_at = excluded.due_at,
         comments_etag = excluded.comments_etag, comments_since_at = excluded.comments_since_at";
+    REWIND = "UPDATE tracker_poll SET etag = NULL, since_at = $1 WHERE repo = $2 AND since_at > $1";
+    REWIND_COMMENTS = "UPDATE tracker_poll SET comments_etag = NULL, comments_since_at = $1 WHERE repo = $2 AND comments_since_at > $1";
 }
 
 /// How far a repository's issues were read.
@@ -64,5 +66,12 @@ pub fn put_poll(tx: &mut Tx<'_>, repo: &str, poll: &Poll) -> Result<(), Fault> {
             comments.since_at
         ],
     )?;
+    Ok(())
+}
+
+/// Lets the next poll read everything since this time again: a poll skips the comments and changes of an issue that is not known yet.
+pub fn rewind(tx: &mut Tx<'_>, repo: &str, since_at: Millis) -> Result<(), Fault> {
+    tx.execute_deferred(REWIND, params![since_at, repo])?;
+    tx.execute_deferred(REWIND_COMMENTS, params![since_at, repo])?;
     Ok(())
 }

@@ -6,7 +6,7 @@ use baton_model::saga::Kind;
 use baton_model::saga::Step;
 use baton_model::seed::{SeededWork, with_work, without_work};
 use baton_store::state::SavedState;
-use baton_store::{Failure, Tx, handoff_step, message, session, state};
+use baton_store::{Failure, Tx, handoff as store_handoff, handoff_step, message, session, state};
 use serde_json::{Value, json};
 
 use super::details::HandoffDetails;
@@ -16,9 +16,13 @@ use crate::op::Env;
 
 /// The state that a session of this hand-off begins with.
 pub(crate) fn seed_state(handoff: &Handoff, before: Option<Value>) -> Value {
+    of_work(handoff, |work| with_work(before, work))
+}
+
+fn of_work<T>(handoff: &Handoff, f: impl FnOnce(&SeededWork<'_>) -> T) -> T {
     let details = HandoffDetails::of(handoff);
     let url = handoff.task_url();
-    let work = SeededWork {
+    f(&SeededWork {
         handoff_id: &handoff.handoff_id,
         from_project_id: details.sent_as.as_ref().unwrap_or(&handoff.from_project_id),
         subject: &handoff.subject,
@@ -26,8 +30,7 @@ pub(crate) fn seed_state(handoff: &Handoff, before: Option<Value>) -> Value {
         task_url: url.as_deref(),
         phase: details.phase.as_deref(),
         stage: details.stage.as_deref(),
-    };
-    with_work(before, &work)
+    })
 }
 
 /// Seeds the session, or gives an existing one its next action under the version that was just read. A live one is left
@@ -116,26 +119,41 @@ pub(super) fn unseed(
     Ok(LocalStepOutcome::Done(None))
 }
 
-/// Ends the state of a hand-off that is completed: nobody goes on with it. A state that was there before the hand-off loses the work
-/// alone. What was saved in it stands in the ledger.
+/// Ends the state of a hand-off that is completed, so that no session continues it. A state that the hand-off found gives up its work alone, and
+/// has its own next action, phase and stage again. What was saved in it stands in the ledger.
 pub(crate) fn end_completed_state(tx: &mut Tx<'_>, env: &Env<'_>, handoff: &Handoff) -> Result<(), Failure> {
     if handoff.state != State::Completed {
         return Ok(());
     }
     let project_id = handoff.to_project_id.as_str();
     let Some(known) = state::of_handoff(tx, project_id, &handoff.handoff_id)? else { return Ok(()) };
-    let steps = handoff_step::of(tx, &handoff.handoff_id)?;
-    let seeded = steps.iter().rev().find(|step| step.kind == Kind::Session);
-    let seeded: Value =
-        seeded.and_then(|step| serde_json::from_str(step.result.as_deref()?).ok()).unwrap_or_default();
-    let is_older = seeded.get("before").is_some_and(|before| !before.is_null());
-    if !is_older {
+    let before = state_before(tx, handoff)?;
+    if before.is_null() {
         state::end(tx, project_id, &known)?;
         return Ok(());
     }
     let body = serde_json::from_str(&known.body).unwrap_or_default();
-    let body = without_work(body, &handoff.handoff_id).to_string();
+    let body = of_work(handoff, |work| without_work(body, &before, work)).to_string();
     let version = tx.next_number(project_id, known.version)?;
     let back = SavedState { version, body, updated_at: env.now, handoff_id: None, ..known };
     Ok(state::put(tx, project_id, &back)?)
+}
+
+/// The state that the hand-off found; null where there was none. The work of another hand-off in it that has ended since is not in it.
+fn state_before(tx: &mut Tx<'_>, handoff: &Handoff) -> Result<Value, Failure> {
+    let steps = handoff_step::of(tx, &handoff.handoff_id)?;
+    let seeded = steps.iter().rev().find(|step| step.kind == Kind::Session);
+    let mut seeded: Value =
+        seeded.and_then(|step| serde_json::from_str(step.result.as_deref()?).ok()).unwrap_or_default();
+    let before = seeded.get_mut("before").map(Value::take).unwrap_or_default();
+    let earlier = match before.pointer("/metadata/handoff_id").and_then(Value::as_str) {
+        Some(id) => store_handoff::get(tx, id)?,
+        None => None,
+    };
+    let is_over =
+        |state| matches!(state, State::Completed | State::Cancelled | State::Declined | State::Expired);
+    Ok(match earlier.filter(|earlier| is_over(earlier.state)) {
+        Some(earlier) => of_work(&earlier, |work| without_work(before, &Value::Null, work)),
+        None => before,
+    })
 }
