@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::backend::Backend;
 use crate::chain::export;
 use crate::hub::Hub;
-use crate::saga::{act, create, drive, receiver, sender};
+use crate::saga::{act, create, drive, handoff_input, receiver, sender};
 use crate::world::{World, agent, column, list, text};
 
 const TASK: &str = "gh-o/r-1";
@@ -174,11 +174,14 @@ on_every_backend! {
     }
 
     fn a_newer_export_without_names_takes_no_author_away(w) {
-        offered(w);
+        // Every world has a project p of its own, into which none is imported.
+        w.machines.github = true;
+        w.register("shop");
+        w.register("q");
+        let made = w.ok(&sender().project("shop"), "handoff_create", handoff_input());
+        drive(w, &mut Hub::default(), &text(&made, "handoff_id"));
         hear(w, json!([said(1, 1, "insider", "half up?")]), json!([]));
         w.ok(&receiver().at("/repos/q", None), "project_init", json!({ "id": "q", "isolated": true }));
-        // Every world has a project p of its own, into which none is imported.
-        w.ok(&agent("Owner"), "project_rename", json!({ "project": "p", "to": "shop" }));
         let of_receiver = export(w, "q").0;
         hear(w, json!([said(1, 9, "insider", "half even?")]), json!([]));
         let of_sender = export(w, "shop").0;
