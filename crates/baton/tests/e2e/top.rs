@@ -484,28 +484,3 @@ fn without_a_terminal_it_says_what_to_call_instead() {
     let refused = stage.terminal("Ann").refused(1, "terminal_missing", &["top"]);
     assert!(refused.to_string().contains("baton attention"), "{refused:#}");
 }
-
-#[test]
-fn a_list_that_goes_on_says_that_there_are_more_than_it_counts() {
-    if !script() {
-        return;
-    }
-    let stage = Stage::ready();
-    busy(&stage);
-    let server = Server::start(&stage.terminal("Server"));
-    for n in 0..101 {
-        server.ok("mail_send", &json!({ "project": "shop", "identity": "Donna", "to": "Ann", "subject": format!("Letter {n}"), "body": "b" }));
-        server.ok(
-            "task_create",
-            &json!({ "project": "shop", "identity": "Ann", "title": format!("Shed {n}") }),
-        );
-    }
-    let mut top = seat(&stage.terminal("Ann"), "baton top --project shop");
-    top.see("[1 Inbox]");
-    for (key, words) in [("6", "100+ threads of shop"), ("5", "100+ open tasks of shop")] {
-        top.press(key);
-        top.see(words);
-    }
-    top.press("q");
-    assert_eq!(top.end(), 0);
-}

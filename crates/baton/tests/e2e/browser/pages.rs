@@ -88,8 +88,8 @@ fn a_view_of_many_pages_keeps_the_answers_that_it_shows() {
     tab.go("mailbox/shop");
     tab.reads("Letter 821");
     assert_eq!(tab.eval("document.querySelectorAll('main .grid .card').length"), 180);
-    let asked = tab.eval("window.asked").as_i64().expect("a number");
-    assert!(asked <= 360, "{asked}: each page is asked for at most once more");
+    let count = tab.eval("window.asked").as_i64().expect("a number");
+    assert!(count <= 360, "{count}: each page is asked for at most once more");
     tab.assert_clean();
 }
 
