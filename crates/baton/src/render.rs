@@ -73,6 +73,14 @@ pub(crate) fn page(rows: &[Vec<String>], empty: &str, total: Option<usize>, next
     let more = next.map(|next| format!("{total}more: --cursor {}\n", visible(next))).unwrap_or_default();
     table(rows) + &more
 }
+
+/// What an empty list says: where it was narrowed, by which options.
+pub(crate) fn none_of(empty: &str, options: &[(&str, Option<&str>)]) -> String {
+    let given = options.iter().filter_map(|(name, value)| Some(format!("{name} {}", visible((*value)?))));
+    let given: Vec<String> = given.collect();
+    if given.is_empty() { empty.to_owned() } else { format!("{empty} (narrowed by {})", given.join(", ")) }
+}
+
 /// Who has a hand-off that was sent, why it stands where it stands, and the command that helps.
 pub(crate) use conversation::conversation;
 pub(crate) use sent::detail as sent_detail;

@@ -108,6 +108,7 @@ mod tasks;
 mod terminal;
 mod tools;
 mod top;
+mod top_counts;
 mod transcript_copies;
 mod transcript_doctor;
 mod transcripts;

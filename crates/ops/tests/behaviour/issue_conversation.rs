@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::backend::Backend;
 use crate::chain::export;
 use crate::hub::Hub;
-use crate::saga::{act, create, drive, receiver, sender};
+use crate::saga::{act, create, drive, handoff_input, receiver, sender};
 use crate::world::{World, agent, column, list, text};
 
 const TASK: &str = "gh-o/r-1";
@@ -328,6 +328,29 @@ on_every_backend! {
         w.ok(&receiver(), "task_comment", json!({ "id": TASK, "text": "half even it is" }));
         drive(w, &mut hub, &id);
         assert_eq!(poll(w), ahead, "its number was known");
+    }
+
+    fn a_newer_export_without_names_takes_no_author_away(w) {
+        // Every world has a project p of its own, into which none is imported.
+        w.machines.github = true;
+        w.register("shop");
+        w.register("q");
+        let made = w.ok(&sender().project("shop"), "handoff_create", handoff_input());
+        drive(w, &mut Hub::default(), &text(&made, "handoff_id"));
+        hear(w, json!([said(1, 1, "insider", "half up?")]), json!([]));
+        w.ok(&receiver().at("/repos/q", None), "project_init", json!({ "id": "q", "isolated": true }));
+        let of_receiver = export(w, "q").0;
+        hear(w, json!([said(1, 9, "insider", "half even?")]), json!([]));
+        let of_sender = export(w, "shop").0;
+        for order in [[&of_sender, &of_receiver], [&of_receiver, &of_sender]] {
+            let mut there = World::new(Backend::Memory, 79).expect("memory");
+            for lines in order {
+                there.ok(&agent("Owner"), "ledger_import", json!({ "lines": lines }));
+            }
+            let found = list(&there.ok(&receiver(), "ledger_export", json!({}))["items"]);
+            let found = found.into_iter().find(|row| row["_type"] == "issue_comment").expect("a comment");
+            assert_eq!((&found["author"], &found["body"]), (&json!("insider"), &json!("half even?")), "{found:#}");
+        }
     }
 
     fn completing_ends_the_seeded_state_and_what_was_there_before_stays(w) {

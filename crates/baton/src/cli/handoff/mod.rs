@@ -255,11 +255,13 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         Verb::List { state, to, all, oldest, limit, cursor } => {
             let project = app.project.clone();
             let order = oldest.then_some(Order::Oldest);
+            let none =
+                render::none_of("no hand-offs", &[("--state", state.as_deref()), ("--to", to.as_deref())]);
             let input = ListInput { project, state, to, all, order, limit, cursor, ..ListInput::default() };
             let listed = app.run::<List>(&input)?;
-            app.show(&listed, |listed| match listed.items.as_slice() {
-                [] => "no hand-offs\n".to_owned(),
-                items => render::table(&items.iter().map(|one| row(&one.handoff)).collect::<Vec<_>>()),
+            app.show(&listed, |listed| {
+                let rows: Vec<_> = listed.items.iter().map(|one| row(&one.handoff)).collect();
+                render::page(&rows, &none, Some(listed.total), listed.next.as_deref())
             })
         }
         Verb::Show { id, full, who } => {

@@ -62,8 +62,20 @@ async function fetchAnswer(asked) {
     // A drawing that began while it was under way shows the earlier answer, and the one that asked for it was overtaken.
     if (shown.some((one) => one.key === asked.key)) drawSoon();
   }
-  while (answers.size > KEPT) answers.delete(answers.keys().next().value);
+  forgetOld();
   return held;
+}
+
+/** What a drawing asks for that is under way. */
+let wanted = [];
+
+/** Of the answers that nothing shows and no drawing asks for, only those that were used last stay. */
+function forgetOld() {
+  const inUse = new Set([...shown, ...wanted].map((one) => one.key));
+  for (const key of answers.keys()) {
+    if (answers.size <= KEPT + inUse.size) return;
+    if (!inUse.has(key)) answers.delete(key);
+  }
 }
 
 /** Asks a question again that the view shows. */
