@@ -40,6 +40,9 @@ pub(crate) async fn check_ready(server: &Server) -> Result<(), AppError> {
         Ok(answer) if status.is_server_error() && !answer.message.is_empty() => {
             Err(unready_refusal(server, &answer.message).into())
         }
-        _ => Err(unreadable_refusal(server, &format!("it answers {status}, and not whether it is ready")).into()),
+        _ => {
+            Err(unreadable_refusal(server, &format!("it answers {status}, and not whether it is ready"))
+                .into())
+        }
     }
 }

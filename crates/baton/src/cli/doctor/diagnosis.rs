@@ -9,9 +9,9 @@ use serde::Serialize;
 use super::{handoffs, memory_index, pushes, tokens, worktrees};
 use crate::app::App;
 use crate::cli::config_show::SettingFault;
+use crate::cli::install;
 use crate::cli::tool_report::{self, ToolReport};
 use crate::cli::trust::{self, TrustedFile};
-use crate::cli::install;
 use crate::effect_ownership;
 use crate::error::AppError;
 use crate::live;
@@ -103,4 +103,3 @@ fn effects_held_for(app: &mut App) -> Option<String> {
     let machine = app.machine.id.clone();
     effect_ownership::other_owner(app.store().ok()?, &machine).ok().flatten().map(|other| other.place)
 }
-

@@ -42,7 +42,12 @@ pub(super) fn run(app: &mut App) -> Result<(), AppError> {
         Ok(diagnosis) => {
             let agents = diagnosis.tools.iter().map(tool_report::state).collect();
             let ledger = diagnosis.ledger.as_ref();
-            (agents, findings(diagnosis), ledger.map(|ledger| ledger.sound), ledger.map(|ledger| ledger.projects))
+            (
+                agents,
+                findings(diagnosis),
+                ledger.map(|ledger| ledger.sound),
+                ledger.map(|ledger| ledger.projects),
+            )
         }
         // A store that cannot be opened is what many reports are about.
         Err(error) => {
@@ -65,7 +70,11 @@ pub(super) fn run(app: &mut App) -> Result<(), AppError> {
         platform: platform(),
         store: StoreReport { engine, schema, projects, sound },
         agents,
-        findings: findings.iter().flat_map(|text| text.lines()).map(|line| anonymizer.clean(line.trim())).collect(),
+        findings: findings
+            .iter()
+            .flat_map(|text| text.lines())
+            .map(|line| anonymizer.clean(line.trim()))
+            .collect(),
     };
     app.show(&report, text)
 }
@@ -87,7 +96,9 @@ fn findings(diagnosis: &Diagnosis) -> Vec<String> {
     found.extend(count(diagnosis.worktrees.len(), "worktrees are projects of their own"));
     found.extend(count(diagnosis.handoffs.len(), "hand-offs do not arrive"));
     found.extend(count(diagnosis.interrupted_pushes.len(), "interrupted pushes of changes"));
-    found.extend(diagnosis.effects_held_for.as_ref().map(|_| "another store carries out the effects".to_owned()));
+    found.extend(
+        diagnosis.effects_held_for.as_ref().map(|_| "another store carries out the effects".to_owned()),
+    );
     found.extend(diagnosis.tools.iter().filter_map(tool_report::finding));
     found
 }
@@ -103,7 +114,8 @@ fn fault(error: &AppError, app: &App) -> String {
 /// Places of this machine that a text may name.
 fn places(app: &mut App) -> Vec<String> {
     let Config { home, config_dir, data_dir, cwd, store, .. } = &app.config;
-    let mut places = vec![home.display().to_string(), config_dir.display().to_string(), data_dir.display().to_string()];
+    let mut places =
+        vec![home.display().to_string(), config_dir.display().to_string(), data_dir.display().to_string()];
     places.extend(cwd.iter().map(|cwd| cwd.display().to_string()));
     if let Target::File(path) = store {
         places.push(path.display().to_string());
@@ -116,7 +128,8 @@ fn places(app: &mut App) -> Vec<String> {
 fn names(app: &mut App) -> Vec<String> {
     let config = &app.config;
     let variable = |name: &str| config.vars.get(name).cloned();
-    let mut names: Vec<String> = ["USER", "LOGNAME", "USERNAME", "HOSTNAME"].into_iter().filter_map(variable).collect();
+    let mut names: Vec<String> =
+        ["USER", "LOGNAME", "USERNAME", "HOSTNAME"].into_iter().filter_map(variable).collect();
     names.extend(config.home.file_name().map(|name| name.to_string_lossy().into_owned()));
     names.extend(config.user_name());
     names.extend(config.project.clone());
