@@ -35,11 +35,11 @@ impl Anonymizer {
 }
 
 /// The text with each occurrence of a word, in whichever case, replaced where no character of a longer word stands beside it.
-fn without(text: &str, word: &str, stand_in: &str, is_part: impl Fn(char) -> bool) -> String {
+fn without(text: &str, word: &str, placeholder: &str, is_part: impl Fn(char) -> bool) -> String {
     let (lower, word) = (text.to_lowercase(), word.to_lowercase());
     if lower.len() != text.len() {
         // Lower case has other lengths in some scripts: what is compared is then the text itself.
-        return text.replace(&word, stand_in);
+        return text.replace(&word, placeholder);
     }
     let (mut out, mut from) = (String::new(), 0);
     for (at, _) in lower.match_indices(&word) {
@@ -48,7 +48,7 @@ fn without(text: &str, word: &str, stand_in: &str, is_part: impl Fn(char) -> boo
             && !lower[end..].chars().next().is_some_and(&is_part);
         if let (true, true, Some(before)) = (is_whole, at >= from, text.get(from..at)) {
             out.push_str(before);
-            out.push_str(stand_in);
+            out.push_str(placeholder);
             from = end;
         }
     }
@@ -62,17 +62,17 @@ fn words(text: &str) -> String {
     let (mut out, mut word) = (String::new(), String::new());
     for c in text.chars() {
         if is_between(c) {
-            out.push_str(&stand_in(&word));
+            out.push_str(&placeholder(&word));
             word.clear();
             out.push(c);
         } else {
             word.push(c);
         }
     }
-    out + &stand_in(&word)
+    out + &placeholder(&word)
 }
 
-fn stand_in(word: &str) -> String {
+fn placeholder(word: &str) -> String {
     let end = word.trim_end_matches([':', '.', '!', '?']).len();
     let (inner, after) = word.split_at(end);
     let shown = match inner {
@@ -91,18 +91,18 @@ mod tests {
 
     #[test]
     fn names_and_places_are_replaced_and_our_own_words_stay() {
-        let places = ["/home/ann", "/home/ann/My Work", "/"].map(str::to_owned).to_vec();
+        let places = ["/srv/ann", "/srv/ann/My Work", "/"].map(str::to_owned).to_vec();
         let anonymizer = Anonymizer::new(places, ["Ann", "shop", "x"].map(str::to_owned).to_vec());
         for (text, expected) in [
             ("run `baton install claude`", "run `baton install claude`"),
-            ("mend the file: /home/ann/My Work/a.json: no JSON", "mend the file: PATH: no JSON"),
+            ("mend the file: /srv/ann/My Work/a.json: no JSON", "mend the file: PATH: no JSON"),
             ("shop: delta 5 is damaged", "NAME: delta 5 is damaged"),
             ("the workshop of Ann's", "the workshop of NAME's"),
             ("postgres://ann@db.example/shop (postgres)", "URL (postgres)"),
             ("write to ann@example.org.", "write to NAME@HOST."),
             ("~/.claude/settings.json and C:\\Users\\ann\\x", "PATH and PATH"),
-            ("/home/annabel is another's", "PATH is another's"),
-            ("token ghp_aBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789", "token [redacted:github_token]"),
+            ("/srv/annabel is another's", "PATH is another's"),
+            ("token ghp_aBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789", "token [redacted:github-token]"),
         ] {
             assert_eq!(anonymizer.clean(text), expected, "{text}");
         }
