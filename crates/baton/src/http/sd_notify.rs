@@ -2,6 +2,7 @@
 //! `NOTIFY_SOCKET` names. Without that variable nothing is sent.
 
 use std::io;
+#[cfg(unix)]
 use std::os::unix::net::UnixDatagram;
 
 use crate::config;
@@ -35,6 +36,7 @@ pub(super) fn notify(state: ServiceState) {
     }
 }
 
+#[cfg(unix)]
 fn send(socket: &str, message: &str) -> io::Result<()> {
     let datagram = UnixDatagram::unbound()?;
     match socket.strip_prefix('@') {
@@ -50,18 +52,29 @@ fn send_to_abstract(datagram: &UnixDatagram, name: &str, message: &str) -> io::R
     datagram.send_to_addr(message.as_bytes(), &address).map(drop)
 }
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(all(unix, not(target_os = "linux")))]
 fn send_to_abstract(_: &UnixDatagram, _: &str, _: &str) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
+#[cfg(not(unix))]
+fn send(_: &str, _: &str) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
 /// With this a manager knows which reload a later `READY=1` answers.
+#[cfg(unix)]
 fn monotonic_usec() -> i64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
     time.tv_sec.saturating_mul(1_000_000).saturating_add(time.tv_nsec / 1_000)
 }
 
-#[cfg(test)]
+#[cfg(not(unix))]
+fn monotonic_usec() -> i64 {
+    0
+}
+
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
 

@@ -47,6 +47,7 @@ mod database;
 #[path = "../../../store/tests/support/database_server.rs"]
 mod database_server;
 mod delivery;
+mod doctor;
 mod door;
 mod drift;
 mod evil_clone;
