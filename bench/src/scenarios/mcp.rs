@@ -76,7 +76,7 @@ fn calls(lab: &Lab, user: &User) -> Result<Vec<Line>> {
             .target(Target::AtMost(1.0)),
         Line::spread("a writing call, beyond the same operation in the library", spread(writes), "ms")
             .target(Target::AtMost(1.0)),
-        Line::new("memory of a server after these calls", resident, "MiB").target(Target::AtMost(30.0)),
+        Line::new("memory of a server after these calls", resident, "MiB").target(Target::AtMost(14.0)),
         Line::new("of which its own", own, "MiB"),
     ])
 }

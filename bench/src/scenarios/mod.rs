@@ -108,6 +108,11 @@ pub const ALL: &[Scenario] = &[
         run: document::run,
     },
     Scenario {
+        name: "commands",
+        doc: "the same of sessions that are made of short commands: 300 KB and 20 MB, in processor time",
+        run: document::commands,
+    },
+    Scenario {
         name: "mcp",
         doc: "`baton mcp` on a million deltas: its greeting, a call beyond the store's own time, twenty servers at once",
         run: mcp::run,

@@ -205,7 +205,7 @@ fn compare(
     Ok(vec![
         Line::spread(format!("{name} ÷ pgbench with as many statements"), sides.ratio(), "×")
             .note(format!("{} statements, {} commits", counts.statements, counts.commits))
-            .target(Target::AtLeast(0.6)),
+            .target(Target::AtLeast(0.8)),
         Line::new(format!("{name}, one client"), sides.subject().median, "/s"),
     ])
 }
@@ -242,7 +242,7 @@ fn crowds(lab: &Lab, schema: &Schema, folder: &Path) -> Result<Vec<Line>> {
             bench.ratio(),
             "×",
         )
-        .target(Target::AtLeast(0.6)),
+        .target(Target::AtLeast(0.8)),
         Line::spread("two servers ÷ one", two.ratio(), "×"),
         Line::spread("four servers ÷ one", four.ratio(), "×"),
         Line::spread("one server, 32 clients: cycles", spread(one_rate), "/s"),

@@ -62,7 +62,7 @@ pub fn run(lab: &Lab) -> Result<Vec<Line>> {
             Line::new(format!("{} live sessions, {name}: of one core", sessions.len()), busy * 100.0, "%");
         let memory = status_kib(server.pid(), "RssAnon:").unwrap_or(0) as f64 / 1024.0;
         let note = format!("idle {:.1} %, {memory:.0} MiB", idle * 100.0);
-        lines.push(if name == "with Redis" { line.target(Target::AtMost(10.0)) } else { line }.note(note));
+        lines.push(line.target(Target::AtMost(5.0)).note(note));
     }
     Ok(lines)
 }

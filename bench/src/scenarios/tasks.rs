@@ -145,7 +145,7 @@ pub fn run(lab: &Lab) -> Result<Vec<Line>> {
 
 fn growth(case: &Case, size: usize, took: Spread, first: f64) -> Line {
     let line = Line::new(format!("{size}: {} ÷ with 1,000", case.name), took.median / first, "×");
-    line.target(Target::AtMost(1.5))
+    line.target(Target::AtMost(1.2))
 }
 
 fn measure(lab: &Lab, user: &User, store: &Path, case: &Case) -> Result<Sides> {

@@ -49,7 +49,7 @@ fn listing(user: &User, files: &[PathBuf]) -> Result<Vec<Line>> {
     Ok(vec![
         Line::new("list, first ÷ `cat`", first / cat, "×").target(Target::AtMost(2.5)).note(seconds(first)),
         Line::new("list, again ÷ `find -printf '%s %T@'`", again / find, "×")
-            .target(Target::AtMost(2.0))
+            .target(Target::AtMost(1.1))
             .note(seconds(again)),
     ])
 }
@@ -75,10 +75,10 @@ fn searching(user: &User, bytes: u64) -> Result<Vec<Line>> {
         Line::new("building the index", bytes as f64 / MIB as f64 / build, "MiB/s").note(seconds(build)),
         Line::new("index ÷ transcripts", share(size as f64, bytes as f64), "%"),
         Line::new("search of common words without the walk ÷ `--version`", only / version, "×")
-            .target(Target::AtMost(5.0))
+            .target(Target::AtMost(4.0))
             .note(seconds(only)),
         Line::new("search of a rare phrase without the walk ÷ `--version`", rare / version, "×")
-            .target(Target::AtMost(5.0)),
+            .target(Target::AtMost(4.0)),
         Line::new("search with the walk ÷ `--version`", walk / version, "×"),
         Line::new("adding one session of 300 KiB ÷ building", share(added, build), "%")
             .target(Target::AtMost(3.0)),
