@@ -342,6 +342,7 @@ mod tests {
         ("cli/bd/failure.rs", "refusals with quoted words; JSON is exact"),
         ("cli/bd/lines/mod.rs", "asks where an error of the command line would go"),
         ("cli/bd/mod.rs", "text through `for_terminal`; errors through `said`; JSON is exact"),
+        ("cli/blocks.rs", "asks of an error whether it is one; a test"),
         ("cli/changes.rs", "a patch, through `for_terminal` where it reaches a terminal"),
         ("cli/completions.rs", "a script of ours"),
         ("cli/confirm.rs", "what would change and the question, through `for_terminal`"),
