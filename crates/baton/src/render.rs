@@ -336,7 +336,7 @@ mod tests {
     }
 
     /// Files that write to a terminal by themselves, and why what they write is safe.
-    const WRITERS: [(&str, &str); 28] = [
+    const WRITERS: [(&str, &str); 29] = [
         ("app/output.rs", "answers and remarks, through `for_terminal`; JSON is exact"),
         ("changes/tests/speed.rs", "times that a test measured"),
         ("cli/bd/failure.rs", "refusals with quoted words; JSON is exact"),
