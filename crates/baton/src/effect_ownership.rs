@@ -79,15 +79,20 @@ impl Succession {
         if !is_there_at(place) {
             return Ok(Self::OfBackup);
         }
-        let Ok(mut previous) = Store::open_read_only(&Target::File(place.to_owned())) else {
-            let known = restored.read(|tx| Ok(effect_owner::get(tx)?))?;
-            let path = place.canonicalize().unwrap_or_else(|_| place.to_owned());
-            let is_of_place = known.is_none_or(|known| {
-                known.machine_id == machine_id && Path::new(&known.place) == path.as_path()
-            });
-            return Ok(if is_of_place { Self::Inherited } else { Self::OfBackup });
-        };
-        if !is_same_ledger(&mut restored, &mut previous)? {
+        if let Ok(found) = Self::of_previous(place, &mut restored, machine_id) {
+            return Ok(found);
+        }
+        // It is damaged, which is why a backup takes its place: what that says of the place counts.
+        let known = restored.read(|tx| Ok(effect_owner::get(tx)?))?;
+        let path = place.canonicalize().unwrap_or_else(|_| place.to_owned());
+        let is_of_place = known
+            .is_none_or(|known| known.machine_id == machine_id && Path::new(&known.place) == path.as_path());
+        Ok(if is_of_place { Self::Inherited } else { Self::OfBackup })
+    }
+
+    fn of_previous(place: &Path, restored: &mut Store, machine_id: &str) -> Result<Self, Failure> {
+        let mut previous = Store::open_read_only(&Target::File(place.to_owned()))?;
+        if !is_same_ledger(restored, &mut previous)? {
             return Ok(Self::OfBackup);
         }
         Ok(other_owner(&mut previous, machine_id)?.map_or(Self::Inherited, Self::Waits))
@@ -183,8 +188,8 @@ fn notify_others(store: &mut Store, other: &StorePlace, here: &StorePlace, now: 
     for _ in 0..MAX_TAKEOVERS {
         let Some(other) = next else { return true };
         match notify_other(store, &other, here, now) {
-            Ok(Some(after)) => next = after.filter(|after| after != here && *after != other),
-            Ok(None) => return false,
+            Ok(Notification::Noted(after)) => next = after.filter(|after| after != here && *after != other),
+            Ok(Notification::LeftAlone) => return false,
             Err(failure) => {
                 tracing::debug!(%failure, "the other store cannot be told");
                 return false;
@@ -194,27 +199,34 @@ fn notify_others(store: &mut Store, other: &StorePlace, here: &StorePlace, now: 
     false
 }
 
-/// Notes in another store which one takes its place; returns the one that it had noted as the one before, where that is not itself. None
-/// where it could not be told: one that is not of the same ledger, or that this build would bring up to date, is left alone.
+/// What became of a notice to another store.
+enum Notification {
+    /// It is noted there. The store that had taken its place before, if one had.
+    Noted(Option<StorePlace>),
+    /// It is elsewhere, not of the same ledger, or this build would bring it up to date.
+    LeftAlone,
+}
+
+/// Notes in another store which one takes its place.
 fn notify_other(
     store: &mut Store,
     other: &StorePlace,
     here: &StorePlace,
     now: Millis,
-) -> Result<Option<Option<StorePlace>>, Failure> {
+) -> Result<Notification, Failure> {
     let target = Target::File(other.place.clone().into());
     if other.is_database || other.machine_id != here.machine_id || !is_there(&other.place) {
-        return Ok(None);
+        return Ok(Notification::LeftAlone);
     }
     let mut theirs = Store::open_read_only(&target)?;
     if !is_same_ledger(store, &mut theirs)? {
-        return Ok(None);
+        return Ok(Notification::LeftAlone);
     }
     let after = other_owner(&mut theirs, &here.machine_id)?;
     drop(theirs);
     let mut theirs = Store::open_existing(&target, now)?;
     theirs.write_shared(|tx| Ok(effect_owner::put(tx, here, now)?))?;
-    Ok(Some(after))
+    Ok(Notification::Noted(after))
 }
 
 /// Whether two stores have the first entry of a project in common.

@@ -76,10 +76,14 @@ pub fn without_work(state: Value, before: &Value, work: &SeededWork<'_>) -> Valu
     if !is_of_it {
         return Value::Object(fields);
     }
-    let task = fields.get("metadata").and_then(|metadata| metadata.get("current_task_id"));
-    let is_next = fields.get("next_action").is_some_and(|action| match task {
-        Some(task) => action.get("task_id") == Some(task),
-        None => *action == action_of(work),
+    // The tracker may call the task otherwise by now.
+    let next_task = fields.get("next_action").and_then(|action| action.get("task_id")).cloned();
+    let is_task = |task: &Option<Value>| task.as_ref().and_then(Value::as_str) == work.task_id;
+    let is_next = fields.get("next_action").is_some_and(|action| {
+        let text = |key: &str| action.get(key).and_then(Value::as_str);
+        work.task_id.is_some() && is_task(&next_task)
+            || *action
+                == action_of(&SeededWork { task_id: text("task_id"), task_url: text("task_url"), ..*work })
     });
     if is_next {
         put_back(&mut fields, before, "next_action");
@@ -91,9 +95,13 @@ pub fn without_work(state: Value, before: &Value, work: &SeededWork<'_>) -> Valu
     }
     if let Some(Value::Object(metadata)) = fields.get_mut("metadata") {
         let before = before.get("metadata").unwrap_or(&Value::Null);
-        for key in ["current_task_id", "current_task_url", "handoff_from_project_id", "handoff_id"] {
-            put_back(metadata, before, key);
+        let task = metadata.get("current_task_id").cloned();
+        if is_task(&task) || is_next && task == next_task {
+            put_back(metadata, before, "current_task_id");
+            put_back(metadata, before, "current_task_url");
         }
+        put_back(metadata, before, "handoff_from_project_id");
+        put_back(metadata, before, "handoff_id");
     }
     Value::Object(fields)
 }
@@ -294,6 +302,19 @@ mod tests {
             (&json!("t9"), &json!("Later"))
         );
         assert_eq!(left["current_stage"], "own");
+        // A task that a session has put there since stays, in both places.
+        let mut later = with_work(Some(before.clone()), &work);
+        later["next_action"] = json!({ "description": "my own", "task_id": "t9" });
+        later["metadata"]["current_task_id"] = json!("t9");
+        let left = without_work(later, &before, &work);
+        assert_eq!(
+            (&left["next_action"]["task_id"], &left["metadata"]["current_task_id"]),
+            (&json!("t9"), &json!("t9"))
+        );
+        assert_eq!(left["metadata"].get("handoff_id"), None);
+        // The tracker calls the task otherwise by now: it is the same one.
+        let renamed = SeededWork { task_id: Some("gh-o/library-1"), ..work };
+        assert_eq!(without_work(with_work(Some(before.clone()), &work), &before, &renamed), before);
         // Without a task, an action that names none is not the hand-off's by that.
         let work = SeededWork { task_id: None, ..work };
         let mut later = with_work(None, &work);

@@ -11,8 +11,11 @@ crate::sql! {
         VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (repo) DO UPDATE SET
         etag = excluded.etag, since_at = excluded.since_at, due_at = excluded.due_at,
         comments_etag = excluded.comments_etag, comments_since_at = excluded.comments_since_at";
-    REWIND = "UPDATE tracker_poll SET etag = NULL, since_at = $1 WHERE repo = $2 AND since_at > $1";
-    REWIND_COMMENTS = "UPDATE tracker_poll SET comments_etag = NULL, comments_since_at = $1 WHERE repo = $2 AND comments_since_at > $1";
+    REWIND = "UPDATE tracker_poll SET etag = CASE WHEN since_at > $1 THEN NULL ELSE etag END,
+        since_at = CASE WHEN since_at > $1 THEN $1 ELSE since_at END WHERE repo = $2";
+    REWIND_COMMENTS = "UPDATE tracker_poll SET comments_etag = CASE WHEN comments_since_at > $1 THEN NULL ELSE comments_etag END,
+        comments_since_at = CASE WHEN comments_since_at > $1 THEN $1 ELSE comments_since_at END WHERE repo = $2";
+    LOCK = "UPDATE tracker_poll SET due_at = due_at WHERE repo = $1";
 }
 
 /// How far a repository's issues were read.
@@ -50,6 +53,11 @@ pub fn poll(tx: &mut Tx<'_>, repo: &str) -> Result<Option<Poll>, Fault> {
         })
     })
     .transpose()
+}
+
+/// Takes the row of a repository: who moves it back waits for the end of the transaction.
+pub fn lock_poll(tx: &mut Tx<'_>, repo: &str) -> Result<(), Fault> {
+    tx.execute(LOCK, params![repo]).map(drop)
 }
 
 /// Writes how far it was read.

@@ -93,21 +93,23 @@ fn own(words: &[String]) -> Option<&[String]> {
     words.get(begin..).filter(|rest| rest.first().is_some_and(|program| program == "baton"))
 }
 
-/// What is wrong with the commands of a script.
-fn wrong(script: &str) -> Vec<String> {
-    let check = |words: &[String]| {
+/// How many commands of Baton a script has, and what is wrong with them.
+fn check(script: &str) -> (usize, Vec<String>) {
+    let fault = |words: &[String]| {
         let error = super::command().try_get_matches_from(words).err()?;
         let is_fault = error.use_stderr();
         is_fault.then(|| {
             format!("`{}`: {}", words.join(" "), error.to_string().lines().next().unwrap_or_default())
         })
     };
-    commands(script).iter().filter_map(|words| own(words)).filter_map(check).collect()
+    let commands = commands(script);
+    let own: Vec<&[String]> = commands.iter().filter_map(|words| own(words)).collect();
+    (own.len(), own.into_iter().filter_map(fault).collect())
 }
 
 #[test]
 fn every_command_in_a_block_of_a_page_parses() {
-    let mut found = Vec::new();
+    let (mut found, mut read) = (Vec::new(), 0);
     for block in blocks() {
         let script = match block.language.as_str() {
             "sh" | "bash" | "console" => block.text,
@@ -118,9 +120,11 @@ fn every_command_in_a_block_of_a_page_parses() {
             }
             _ => continue,
         };
-        found.extend(wrong(&script).iter().map(|what| format!("{}:{}: {what}", block.page, block.line)));
+        let (commands, wrong) = check(&script);
+        read += commands;
+        found.extend(wrong.iter().map(|what| format!("{}:{}: {what}", block.page, block.line)));
     }
-    assert!(found.is_empty(), "{}", found.join("\n"));
+    assert!(read >= 100 && found.is_empty(), "{read} commands\n{}", found.join("\n"));
 }
 
 #[test]
@@ -147,11 +151,11 @@ fn what_does_not_parse_is_found() {
         found,
         ["baton|status", "baton|wrap|--summary|a && b|--next|x", "baton|pickup", "baton|note|a # b"]
     );
-    assert!(wrong(script).is_empty());
+    assert!(check(script).1.is_empty());
     for bad in
         ["baton statsu", "baton wrap --sumary x", "baton handoff create --subject", "echo x; baton task clai"]
     {
-        assert_eq!(wrong(bad).len(), 1, "{bad}");
+        assert_eq!(check(bad).1.len(), 1, "{bad}");
     }
     let page = "a\n```json\n{\n```\n  ```sh\n  baton x\n  ```\n";
     let languages: Vec<_> =

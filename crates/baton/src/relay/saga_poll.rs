@@ -65,7 +65,7 @@ impl Driver {
     ) -> Result<usize, Failure> {
         let now = self.machine.now();
         // At one moment: an issue that comes to be known moves back from where the repository is read.
-        let (known, issues) = store.read(|tx| {
+        let (known, issues) = store.snapshot(|tx| {
             let known = tracker::poll(tx, repo)?.unwrap_or_default();
             Ok((known, baton_store::handoff::issues_in_repo(tx, repo)?))
         })?;
@@ -208,6 +208,8 @@ impl Driver {
 /// by it: then the next poll reads from where this one began.
 fn note_polled(store: &mut Store, repo: &str, (known, next): (usize, &tracker::Poll)) -> Result<(), Failure> {
     store.write_shared(|tx| {
+        // An issue that becomes known from here on waits, and then moves back what is written.
+        tracker::lock_poll(tx, repo)?;
         let is_behind = baton_store::handoff::issues_in_repo(tx, repo)?.len() != known;
         let noted = match is_behind {
             true => tracker::Poll { due_at: next.due_at, ..tracker::poll(tx, repo)?.unwrap_or_default() },

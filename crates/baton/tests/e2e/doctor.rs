@@ -55,7 +55,7 @@ fn a_report_for_an_issue_has_what_is_needed_and_nothing_of_the_users() {
     ann.json(&["start"]);
     // An entry of a tool whose program is gone: its place is under the user's name, and its arguments hold a secret.
     let program = stage.root().join("annabelle/Secret Client/baton");
-    let settings = format!("store = \"{}\"\nstale_after = \"{SECRET}\"\n", stage.store().display());
+    let settings = format!("store = \"{}\"\nstale_after = \"Falcon {SECRET}\"\n", stage.store().display());
     fs::create_dir_all(stage.home().join("config/baton")).expect("a folder");
     fs::write(stage.home().join("config/baton/config.toml"), settings).expect("settings");
     fs::create_dir_all(stage.home().join(".claude")).expect("a folder");
@@ -66,7 +66,7 @@ fn a_report_for_an_issue_has_what_is_needed_and_nothing_of_the_users() {
     assert!(shown.contains("annabelle/Secret Client/baton") && shown.contains(SECRET), "{shown}");
     let answer = ann.run(&["doctor", "--report"]).done();
     let root = stage.root().display().to_string();
-    for private in [SECRET, "annabel", "Annabel", "Secret Client", "Client", &root, "shop"] {
+    for private in [SECRET, "annabel", "Annabel", "Secret Client", "Client", "Falcon", &root, "shop"] {
         assert!(!answer.out.contains(private) && !answer.err.contains(private), "{private} in {answer:#?}");
     }
     for needed in [

@@ -111,13 +111,15 @@ pub(super) fn task_words(tx: &mut Tx<'_>, known: &Handoff) -> Result<(String, Ve
         Some(id) => task::get(tx, &known.to_project_id, id)?,
         None => None,
     };
-    Ok(match task {
+    let (title, labels) = match task {
         Some(task) => (task.title, labels(&task.labels, task.priority)),
         None => {
             let details = HandoffDetails::of(known);
             (known.subject.clone(), labels(&details.tags, details.priority))
         }
-    })
+    };
+    // What the issue has is compared without secrets.
+    Ok((without_secrets(&title), labels.iter().map(|label| without_secrets(label)).collect()))
 }
 
 fn is_being_edited(tx: &mut Tx<'_>, known: &Handoff) -> Result<bool, Failure> {

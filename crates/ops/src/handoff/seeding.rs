@@ -109,10 +109,7 @@ pub(super) fn unseed(
         return Ok(LocalStepOutcome::Done(None));
     };
     if !made["before"].is_null() {
-        let body = made["before"].to_string();
-        let version = tx.next_number(&handoff.to_project_id, known.version)?;
-        let back = SavedState { version, body, updated_at: env.now, handoff_id: None, ..known };
-        state::put(tx, &handoff.to_project_id, &back)?;
+        put_back(tx, env, handoff, (known, &made["before"]))?;
     } else if known.claimed_at.is_none() {
         state::remove(tx, &handoff.to_project_id, &known)?;
     }
@@ -133,27 +130,54 @@ pub(crate) fn end_completed_state(tx: &mut Tx<'_>, env: &Env<'_>, handoff: &Hand
         return Ok(());
     }
     let body = serde_json::from_str(&known.body).unwrap_or_default();
-    let body = of_work(handoff, |work| without_work(body, &before, work)).to_string();
+    let body = of_work(handoff, |work| without_work(body, &before, work));
+    put_back(tx, env, handoff, (known, &body))
+}
+
+/// Saves a state without the work of a hand-off. It is that of an earlier hand-off again, where it had the work of one.
+fn put_back(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    handoff: &Handoff,
+    (known, body): (SavedState, &Value),
+) -> Result<(), Failure> {
+    let project_id = handoff.to_project_id.as_str();
     let version = tx.next_number(project_id, known.version)?;
-    let back = SavedState { version, body, updated_at: env.now, handoff_id: None, ..known };
+    let handoff_id = seeded_by(body).filter(|id| *id != handoff.handoff_id).map(str::to_owned);
+    let back = SavedState { version, body: body.to_string(), updated_at: env.now, handoff_id, ..known };
     Ok(state::put(tx, project_id, &back)?)
 }
 
-/// The state that the hand-off found; null where there was none. The work of another hand-off in it that has ended since is not in it.
+/// The hand-off whose work a state has.
+fn seeded_by(state: &Value) -> Option<&str> {
+    state.pointer("/metadata/handoff_id")?.as_str()
+}
+
+/// How many hand-offs that seeded one state before each other are looked through.
+const MAX_EARLIER: usize = 16;
+
+/// The state that the hand-off found; null where there was none. The work of earlier hand-offs in it that have ended since is not in it.
 fn state_before(tx: &mut Tx<'_>, handoff: &Handoff) -> Result<Value, Failure> {
+    state_found(tx, handoff, MAX_EARLIER)
+}
+
+fn state_found(tx: &mut Tx<'_>, handoff: &Handoff, most: usize) -> Result<Value, Failure> {
     let steps = handoff_step::of(tx, &handoff.handoff_id)?;
     let seeded = steps.iter().rev().find(|step| step.kind == Kind::Session);
     let mut seeded: Value =
         seeded.and_then(|step| serde_json::from_str(step.result.as_deref()?).ok()).unwrap_or_default();
     let before = seeded.get_mut("before").map(Value::take).unwrap_or_default();
-    let earlier = match before.pointer("/metadata/handoff_id").and_then(Value::as_str) {
-        Some(id) => store_handoff::get(tx, id)?,
+    let earlier = match seeded_by(&before).filter(|id| most > 0 && *id != handoff.handoff_id) {
+        Some(id) => store_handoff::get(tx, id)?.filter(|one| one.to_project_id == handoff.to_project_id),
         None => None,
     };
     let is_over =
         |state| matches!(state, State::Completed | State::Cancelled | State::Declined | State::Expired);
     Ok(match earlier.filter(|earlier| is_over(earlier.state)) {
-        Some(earlier) => of_work(&earlier, |work| without_work(before, &Value::Null, work)),
+        Some(earlier) => {
+            let first = state_found(tx, &earlier, most - 1)?;
+            of_work(&earlier, |work| without_work(before, &first, work))
+        }
         None => before,
     })
 }

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use baton_model::handoff::{Handoff, State};
-use baton_model::issue_conversation::{CommentStanding, IssueComment};
+use baton_model::issue_conversation::{CommentStanding, IssueComment, IssueText};
 use baton_model::message::Message;
 use baton_model::saga::Step;
 use baton_model::time::Millis;
@@ -69,7 +69,7 @@ impl SharedHandoffs {
 
     /// Writes what was said or changed under an issue, if it is newer than the copy that is there. False: its hand-off has not come. An
     /// export leaves out the names of the other project's people where the two are kept apart: whichever copy names the author of a
-    /// comment, the name stays.
+    /// comment or of an edit, the name stays.
     pub(super) fn issue(&self, tx: &mut Tx<'_>, table: &str, row: &Row) -> Result<bool, Failure> {
         let id = text(row, "handoff_id");
         if !self.steps.contains_key(&id) {
@@ -77,15 +77,21 @@ impl SharedHandoffs {
         }
         match table {
             "issue_text" => {
+                let mut row = row.clone();
                 let there = issue_text::of(tx, &id)?;
-                let there = there.map(|text| (text.updated_at, text.edited_by.is_some()));
-                write_newer(
-                    tx,
-                    table,
-                    row,
-                    there,
-                    (int(row, "updated_at"), !text(row, "edited_by").is_empty()),
-                )?;
+                let editor = text(&row, "edited_by");
+                match &there {
+                    Some(known) if known.edited_at != int(&row, "edited_at") => {}
+                    Some(known) if known.edited_by.is_none() && !editor.is_empty() => {
+                        issue_text::put(tx, &id, &IssueText { edited_by: Some(editor), ..known.clone() })?;
+                    }
+                    Some(IssueText { edited_by: Some(known), .. }) if editor.is_empty() => {
+                        row.insert("edited_by".into(), known.as_str().into());
+                    }
+                    _ => {}
+                }
+                let there = there.map(|text| text.updated_at);
+                write_newer(tx, table, &row, there, int(&row, "updated_at"))?;
             }
             _ => {
                 let mut row = row.clone();

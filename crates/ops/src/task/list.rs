@@ -57,7 +57,8 @@ pub struct ListInput {
     /// Only parts of this task.
     #[serde(default)]
     pub parent: Option<String>,
-    /// Only tasks that are a part of no other that is listed: a part of a closed one stands by itself among the open ones.
+    /// Only tasks that are a part of no open one; where closed ones are asked for, too: of none that was not deleted. The other filters do
+    /// not count for this.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub whole: bool,
     /// Say with each how many parts it has; closed ones count where they are listed.

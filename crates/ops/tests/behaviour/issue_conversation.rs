@@ -210,6 +210,13 @@ on_every_backend! {
         look(w, &hub, 30, json!({}));
         assert_eq!(edits(w)["body_added"], "or without");
         assert!(!w.everything().join("\n").contains(secret), "it is not kept");
+        // Nor is a title that loses one.
+        let task = json!({ "id": TASK, "title": format!("rotate {secret}") });
+        w.ok(&receiver(), "task_update", task);
+        drive(w, &mut hub, &id);
+        hub.issues[0].title = format!("rotate {secret}");
+        look(w, &hub, 40, json!({}));
+        assert_eq!(edits(w).get("title"), None, "{:#}", edits(w));
     }
 
     fn the_text_of_a_published_task_is_that_of_the_request(w) {
@@ -383,6 +390,29 @@ on_every_backend! {
         act(w, &receiver(), &id, "complete");
         let left = w.ok(&receiver(), "session_resolve", json!({ "task": "own" }));
         assert_eq!(left["state"], json!({ "kept": true, "next_action": { "description": "round the cents" }, "current_phase": "Own", "metadata": {} }), "{left:#}");
+    }
+
+    fn two_hand_offs_that_found_one_state_leave_it_as_it_was_whichever_ends_first(w) {
+        w.register("q");
+        let own = json!({ "next_action": { "description": "round the cents" }, "current_phase": "Own" });
+        for (key, is_first_first) in [("one", true), ("two", false)] {
+            w.ok(&receiver(), "session_start", json!({}));
+            w.ok(&receiver(), "session_checkpoint", json!({ "state": own, "task": key }));
+            w.ok(&receiver(), "session_end", json!({}));
+            let mut leave = |subject: &str| {
+                let hand = json!({ "to_project_id": "q", "subject": format!("{subject} {key}"), "to_identity": "Donna",
+                    "seed_session": { "task_id": key, "current_phase": subject } });
+                text(&w.ok(&sender(), "handoff_create", hand), "handoff_id")
+            };
+            let (first, second) = (leave("First"), leave("Second"));
+            for id in if is_first_first { [&first, &second] } else { [&second, &first] } {
+                act(w, &receiver(), id, "accept");
+                act(w, &receiver(), id, "complete");
+            }
+            let left = w.ok(&receiver(), "session_resolve", json!({ "task": key }));
+            let left = (&left["state"]["next_action"], &left["state"]["current_phase"]);
+            assert_eq!(left, (&own["next_action"], &own["current_phase"]), "{key}");
+        }
     }
 
     fn a_seed_in_a_roles_name_is_continued_by_who_took_it(w) {

@@ -9,7 +9,7 @@ const NAME: &str = "NAME";
 pub(super) struct Anonymizer {
     /// Places whole, the longest first, so that one with a blank in it goes as a whole, too.
     places: Vec<String>,
-    /// Names in lower case.
+    /// Names without case.
     names: Vec<String>,
 }
 
@@ -17,7 +17,7 @@ impl Anonymizer {
     pub(super) fn new(places: Vec<String>, names: Vec<String>) -> Self {
         let mut places: Vec<String> = places.into_iter().filter(|place| place.len() > 1).collect();
         places.sort_by_key(|place| std::cmp::Reverse(place.len()));
-        let names = names.into_iter().map(|name| name.trim().to_lowercase()).filter(|name| name.len() > 1);
+        let names = names.into_iter().map(|name| folded(name.trim())).filter(|name| name.len() > 1);
         Self { places, names: names.collect() }
     }
 
@@ -34,13 +34,19 @@ impl Anonymizer {
     }
 }
 
+/// The text in lower case, as far as that leaves each character as long as it is.
+fn folded(text: &str) -> String {
+    let fold = |c: char| {
+        let mut lower = c.to_lowercase();
+        let one = lower.next().filter(|one| one.len_utf8() == c.len_utf8());
+        one.filter(|_| lower.next().is_none()).unwrap_or(c)
+    };
+    text.chars().map(fold).collect()
+}
+
 /// The text with each occurrence of a word, in whichever case, replaced where no character of a longer word stands beside it.
 fn without(text: &str, word: &str, placeholder: &str, is_part: impl Fn(char) -> bool) -> String {
-    let (lower, word) = (text.to_lowercase(), word.to_lowercase());
-    if lower.len() != text.len() {
-        // Lower case has other lengths in some scripts: what is compared is then the text itself.
-        return text.replace(&word, placeholder);
-    }
+    let (lower, word) = (folded(text), folded(word));
     let (mut out, mut from) = (String::new(), 0);
     for (at, _) in lower.match_indices(&word) {
         let end = at + word.len();
@@ -77,7 +83,6 @@ fn placeholder(word: &str) -> String {
     let (inner, after) = word.split_at(end);
     let shown = match inner {
         inner if inner.contains("://") => "URL",
-        // The mark of the redactor.
         inner if inner.contains('@') => "NAME@HOST",
         inner if inner.contains(['/', '\\']) => PATH,
         inner => inner,
@@ -97,6 +102,7 @@ mod tests {
             ("run `baton install claude`", "run `baton install claude`"),
             ("mend the file: /srv/ann/My Work/a.json: no JSON", "mend the file: PATH: no JSON"),
             ("shop: delta 5 is damaged", "NAME: delta 5 is damaged"),
+            ("\u{130} ANN", "\u{130} NAME"),
             ("the workshop of Ann's", "the workshop of NAME's"),
             ("postgres://ann@db.example/shop (postgres)", "URL (postgres)"),
             ("write to ann@example.org.", "write to NAME@HOST."),

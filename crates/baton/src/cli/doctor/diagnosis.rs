@@ -74,6 +74,11 @@ pub(super) fn diagnose(app: &mut App) -> Result<Diagnosis, AppError> {
     });
     let projects = ledger.as_ref().map_or(0, |ledger| ledger.projects);
     let access_tokens = tokens::report(app, projects);
+    // Of a store with damage in it as much is said as can be read.
+    let memory_index = match memory_index::report(app) {
+        Err(_) if ledger.as_ref().is_some_and(|ledger| !ledger.sound) => None,
+        report => report?,
+    };
     Ok(Diagnosis {
         ledger,
         not_checked,
@@ -83,13 +88,12 @@ pub(super) fn diagnose(app: &mut App) -> Result<Diagnosis, AppError> {
         tools: installed_tools(app)?,
         repository: trust::report(app),
         trusted: trust::trusted_files(app),
-        // Of a store with damage in it as much is said as can be read.
         worktrees: worktrees::find(app).unwrap_or_default(),
         handoffs: handoffs::stuck(app),
         effects_held_for: effects_held_for(app),
         interrupted_pushes: pushes::interrupted(app),
         access_tokens,
-        memory_index: memory_index::report(app)?,
+        memory_index,
     })
 }
 

@@ -1,5 +1,6 @@
 //! `baton doctor --ready`: what a health check calls. It asks the server that runs, and opens no store.
 
+use baton_model::refusal::Refusal;
 use serde::Serialize;
 
 use crate::app::App;
@@ -23,7 +24,18 @@ pub(super) fn run(url: Option<&str>, app: &App) -> Result<(), AppError> {
     // The question needs no token, so none leaves this machine.
     let server = Server::at(url, "--ready", of_settings.and_then(|server| server.ca.clone()))?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(check_ready(&server))?;
+    runtime.block_on(check_ready(&server)).map_err(in_own_words)?;
     let answer = ReadyServer { server: server.url, ready: true };
     app.show(&answer, |answer| format!("{} is ready\n", baton_model::id::visible(&answer.server)))
+}
+
+/// The refusal with what helps here, where no store is opened and the address may not be that of the settings.
+fn in_own_words(error: AppError) -> AppError {
+    match error {
+        AppError::Refused(refusal) if ["server_unreachable", "server_unreadable"].contains(&refusal.code) => {
+            let hint = "see that `baton serve` runs there, or name its address: `baton doctor --ready URL`";
+            Refusal { hint: hint.into(), ..refusal }.into()
+        }
+        error => error,
+    }
 }

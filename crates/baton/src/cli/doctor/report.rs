@@ -82,7 +82,7 @@ pub(super) fn run(app: &mut App) -> Result<(), AppError> {
 /// What the diagnosis found, a text for each.
 fn findings(diagnosis: &Diagnosis) -> Vec<String> {
     let count = |count: usize, what: &str| (count > 0).then(|| format!("{count} {what}"));
-    let mut found: Vec<String> = diagnosis.setting_faults.iter().map(SettingFault::text).collect();
+    let mut found: Vec<String> = diagnosis.setting_faults.iter().map(SettingFault::public_text).collect();
     found.extend(diagnosis.not_checked.iter().map(|why| format!("the store was not checked: {why}")));
     found.extend(diagnosis.ledger.iter().flat_map(|ledger| ledger.faults.iter().cloned()));
     found.extend(diagnosis.redis.as_ref().map(|redis| {
@@ -124,7 +124,7 @@ fn places(app: &mut App) -> Vec<String> {
     places
 }
 
-/// Names that a text may have: the user's, the machine's, those of projects, agents and servers.
+/// Names that a text may have: the user's, the machine's, those of projects and servers.
 fn names(app: &mut App) -> Vec<String> {
     let config = &app.config;
     let variable = |name: &str| config.vars.get(name).cloned();

@@ -20,13 +20,14 @@ const mailbox = {
   title: 'Mail',
   questions: ([id], state, data) => {
     const page = (before) => question(at(id, '/threads'), { limit: 50, before }, onChange(id));
-    return { pages: pages(page, state), between: pagesBetween(page, data?.pages?.[0], state.cursors?.[0]) };
+    return { pages: pages(page, state), between: pagesBetween((next) => ({ ...page(next), optional: true }), data?.pages?.[0], state.cursors?.[0]) };
   },
   draw: (data, [id], state) => {
     const [first, ...others] = data.pages;
-    const found = joined([first, ...data.between, ...others]);
-    // Of a thread that moved from one page to another the first row is the newest.
-    const threads = [...new Map([...found.items].reverse().map((one) => [one.thread_id, one])).values()].reverse();
+    const found = joined([first, ...data.between.filter((one) => one?.items), ...others]);
+    // Of a thread that moved from one page to another the first row is the newest, and stands where it is.
+    const seen = new Set();
+    const threads = found.items.filter((one) => !seen.has(one.thread_id) && seen.add(one.thread_id));
     return [h('h1', {}, 'Mail'), h('h2.hidden', {}, 'List'), h('p.meta', {}, toProject(id)), projectTabs(id, 'mailbox'),
       found.items.length ? h('ul.grid', {}, threads.map((one) => letters(id, one))) : empty('No mail yet.'),
       found.next ? h('p', {}, button('Show more', () => { state.cursors = [...(state.cursors || []), found.next]; draw(); }, 'more')) : null];

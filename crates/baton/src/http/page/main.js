@@ -52,7 +52,7 @@ async function answersOf(view, params, state, mine, isNew) {
       }
       return data;
     }
-    if (mine === drawing) wanted = all;
+    if (mine === drawing) underWay = all;
     await Promise.all(missing.map(fetchAnswer));
     if (mine !== drawing) return data;
   }

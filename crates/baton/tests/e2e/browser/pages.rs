@@ -38,12 +38,23 @@ fn no_thread_is_lost_between_two_pages_and_none_is_shown_as_it_was() {
         let found = format!("{cards}.filter((one) => one.innerText.includes('Letter number {n}.')).length");
         assert_eq!(tab.eval(&found), 1, "letter {n}");
     }
-    // One of a later page that was written to stands first, once, as it is now.
+    // One of a later page that was written to stands first, once, as it is now, also where that page is asked for later than the first.
+    tab.eval(LATE_PAGES);
     write(&server, "Letter number 0.", Some(&oldest["message_id"]));
     tab.until(&format!("{cards}[0].innerText.includes('2 messages')"));
     tab.until(&format!("{cards}.length === 120"));
     tab.assert_clean();
 }
+
+/// Pages after the first are late.
+const LATE_PAGES: &str = r"(() => {
+    const real = window.fetch;
+    window.fetch = async (url, ...rest) => {
+        if (/\/threads\?.*before=/.test(url)) await new Promise((go) => setTimeout(go, 1500));
+        return real(url, ...rest);
+    };
+    return null;
+})()";
 
 /// A list of threads without end: a thread on each page.
 const ENDLESS: &str = r"(() => {

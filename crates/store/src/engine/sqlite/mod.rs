@@ -341,10 +341,7 @@ impl Engine for Sqlite {
             let lines = statement.query_map([], |row| row.get::<_, String>(0))?;
             lines.filter(|line| !matches!(line, Ok(line) if line == "ok")).collect::<Result<Vec<_>, _>>()
         };
-        match check().map_err(|e| self.fault(Some(sql), e)) {
-            Err(fault) if fault.kind == FaultKind::Corrupt => Ok(vec![fault.message]),
-            found => found,
-        }
+        check().map_err(|e| self.fault(Some(sql), e))
     }
 
     fn schema_differences(&mut self, migrations: Migrations) -> Result<Vec<String>, Fault> {
@@ -385,7 +382,7 @@ fn value(row: &rusqlite::Row<'_>, at: usize) -> rusqlite::Result<Value> {
         ValueRef::Null => Value::Null,
         ValueRef::Integer(value) => Value::Int(value),
         ValueRef::Blob(value) => Value::Blob(value.to_owned()),
-        text @ ValueRef::Text(_) => Value::Text(text.as_str()?.to_owned()),
+        ValueRef::Text(text) => Value::Text(str::from_utf8(text)?.to_owned()),
         ValueRef::Real(_) => {
             let name = row.as_ref().column_name(at)?.to_owned();
             return Err(rusqlite::Error::InvalidColumnType(at, name, rusqlite::types::Type::Real));
