@@ -38,7 +38,7 @@ remove() {
     done <"$prefix/$manifest"
     rm -f "$prefix/$manifest"
     find "$prefix/share/baton" -depth -type d -exec rmdir {} \; 2>/dev/null || true
-    echo "removed from $prefix; the ledger and the settings stay (docs/guide.md: remove everything)"
+    echo "removed from $prefix; the ledger and the settings stay (docs/install.md: remove everything)"
 }
 if [ -n "$uninstall" ]; then remove; exit 0; fi
 

@@ -125,7 +125,8 @@ mod tests {
         );
     }
 
-    /// What `cargo binstall` asks for is what `dist` makes.
+    /// What `cargo binstall` asks for is what `dist` makes, below the address of a repository that the manifest has to name: whether and
+    /// which is a person's decision.
     #[test]
     fn binstall_asks_for_the_archives_that_are_made() {
         let manifest = include_str!("../../crates/baton/Cargo.toml");
@@ -139,7 +140,6 @@ mod tests {
                 [
                     ("version", "1.2.3"),
                     ("target", triple),
-                    ("repo", "R"),
                     ("archive-suffix", ".tar.gz"),
                     ("bin", "baton"),
                     ("binary-ext", ""),
@@ -148,9 +148,13 @@ mod tests {
                 .fold(text, |text, (name, value)| text.replace(&format!("{{ {name} }}"), value))
             };
             let name = archive_name("1.2.3", target);
-            assert_eq!(filled(value("pkg-url")), format!("R/releases/download/v1.2.3/{name}"));
+            assert_eq!(filled(value("pkg-url")), format!("{{ repo }}/releases/download/v1.2.3/{name}"));
             let folder = name.trim_end_matches(".tar.gz");
             assert_eq!(filled(value("bin-dir")), format!("{folder}/bin/baton"));
         }
+        // `{ repo }` is the `repository` of the manifest. As long as there is none, the page says that it does not work.
+        let has_repository = manifest.lines().any(|line| line.starts_with("repository"));
+        let page = include_str!("../../docs/packages.md");
+        assert_eq!(page.contains("works once `repository` is set"), !has_repository);
     }
 }

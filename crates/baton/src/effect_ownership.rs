@@ -62,15 +62,58 @@ fn note_place(store: &mut Store, here: &StorePlace, now: Millis) -> Result<Optio
     Ok(None)
 }
 
-/// Notes a store that was put in the place of another: where that one carried out what goes outside, this one does, wherever it is moved
-/// next. Returns the other one that does so.
-pub(crate) fn note_restored(
-    store: &mut Store,
-    machine_id: &str,
-    now: Millis,
-) -> Result<Option<StorePlace>, Failure> {
-    let Some(here) = store.place(machine_id)? else { return Ok(None) };
-    note_place(store, &here, now)
+/// Who carries out what goes outside once a restored store is in its place.
+pub(crate) enum Succession {
+    /// The restored one: the one that was there did so, or cannot be read any more.
+    Inherited,
+    /// Another one, for which the one that was there waited.
+    Waits(StorePlace),
+    /// What the backup says: nothing was there, or another ledger.
+    OfBackup,
+}
+
+impl Succession {
+    /// Looks at the store in whose place a draft will be put, before it is.
+    pub(crate) fn of(place: &Path, draft: &Path, machine_id: &str) -> Result<Self, Failure> {
+        let mut restored = Store::open_read_only(&Target::File(draft.to_owned()))?;
+        if !is_there_at(place) {
+            return Ok(Self::OfBackup);
+        }
+        if let Ok(found) = Self::of_previous(place, &mut restored, machine_id) {
+            return Ok(found);
+        }
+        // It is damaged, which is why a backup takes its place: what that says of the place counts.
+        let known = restored.read(|tx| Ok(effect_owner::get(tx)?))?;
+        let path = place.canonicalize().unwrap_or_else(|_| place.to_owned());
+        let is_of_place = known
+            .is_none_or(|known| known.machine_id == machine_id && Path::new(&known.place) == path.as_path());
+        Ok(if is_of_place { Self::Inherited } else { Self::OfBackup })
+    }
+
+    fn of_previous(place: &Path, restored: &mut Store, machine_id: &str) -> Result<Self, Failure> {
+        let mut previous = Store::open_read_only(&Target::File(place.to_owned()))?;
+        if !is_same_ledger(restored, &mut previous)? {
+            return Ok(Self::OfBackup);
+        }
+        Ok(other_owner(&mut previous, machine_id)?.map_or(Self::Inherited, Self::Waits))
+    }
+
+    /// Notes it in the restored store. Returns the other one that carries out what goes outside.
+    pub(crate) fn note(
+        self,
+        restored: &mut Store,
+        machine_id: &str,
+        now: Millis,
+    ) -> Result<Option<StorePlace>, Failure> {
+        let Some(here) = restored.place(machine_id)? else { return Ok(None) };
+        let owner = match self {
+            Self::OfBackup => return note_place(restored, &here, now),
+            Self::Inherited => here,
+            Self::Waits(other) => other,
+        };
+        restored.write_shared(|tx| Ok(effect_owner::put(tx, &owner, now)?))?;
+        other_owner(restored, machine_id)
+    }
 }
 
 /// Notes this store where none is noted, so that a copy of its file is known as one.
@@ -122,10 +165,7 @@ pub(crate) fn take_over(store: &mut Store, machine_id: &str, now: Millis) -> Res
     };
     let before = other_owner(store, machine_id)?;
     let is_told = match &before {
-        Some(other) => notify_other(store, other, &here, now).unwrap_or_else(|failure| {
-            tracing::debug!(%failure, "the other store cannot be told");
-            false
-        }),
+        Some(other) => notify_others(store, other, &here, now),
         None => false,
     };
     store.write_shared(|tx| {
@@ -138,26 +178,55 @@ pub(crate) fn take_over(store: &mut Store, machine_id: &str, now: Millis) -> Res
     Ok(Takeover { before, is_told })
 }
 
-/// Notes in the other store which one takes its place. One that is not of the same ledger, or that this build would bring up to date, is
-/// left alone.
+/// How many stores are told that took over one after the other.
+const MAX_TAKEOVERS: usize = 100;
+
+/// Notes in the other store which one takes its place, and in the one that had taken that one's place meanwhile, to the last one. Whether
+/// all of them could be told.
+fn notify_others(store: &mut Store, other: &StorePlace, here: &StorePlace, now: Millis) -> bool {
+    let mut next = Some(other.clone());
+    for _ in 0..MAX_TAKEOVERS {
+        let Some(other) = next else { return true };
+        match notify_other(store, &other, here, now) {
+            Ok(Notification::Noted(after)) => next = after.filter(|after| after != here && *after != other),
+            Ok(Notification::LeftAlone) => return false,
+            Err(failure) => {
+                tracing::debug!(%failure, "the other store cannot be told");
+                return false;
+            }
+        }
+    }
+    false
+}
+
+/// What became of a notice to another store.
+enum Notification {
+    /// It is noted there. The store that had taken its place before, if one had.
+    Noted(Option<StorePlace>),
+    /// It is elsewhere, not of the same ledger, or this build would bring it up to date.
+    LeftAlone,
+}
+
+/// Notes in another store which one takes its place.
 fn notify_other(
     store: &mut Store,
     other: &StorePlace,
     here: &StorePlace,
     now: Millis,
-) -> Result<bool, Failure> {
+) -> Result<Notification, Failure> {
     let target = Target::File(other.place.clone().into());
     if other.is_database || other.machine_id != here.machine_id || !is_there(&other.place) {
-        return Ok(false);
+        return Ok(Notification::LeftAlone);
     }
     let mut theirs = Store::open_read_only(&target)?;
     if !is_same_ledger(store, &mut theirs)? {
-        return Ok(false);
+        return Ok(Notification::LeftAlone);
     }
+    let after = other_owner(&mut theirs, &here.machine_id)?;
     drop(theirs);
     let mut theirs = Store::open_existing(&target, now)?;
     theirs.write_shared(|tx| Ok(effect_owner::put(tx, here, now)?))?;
-    Ok(true)
+    Ok(Notification::Noted(after))
 }
 
 /// Whether two stores have the first entry of a project in common.
@@ -190,6 +259,10 @@ pub(crate) fn held_text(other: &str) -> String {
 }
 
 fn is_there(path: &str) -> bool {
+    is_there_at(Path::new(path))
+}
+
+fn is_there_at(path: &Path) -> bool {
     // Where it may not be looked, there may be one.
-    Path::new(path).try_exists().unwrap_or(true)
+    path.try_exists().unwrap_or(true)
 }

@@ -359,7 +359,7 @@ fn role_file(folder: &Path) -> Result<Option<(String, String)>, Refusal> {
 }
 
 /// What people call this host.
-fn host_name() -> Option<String> {
+pub(crate) fn host_name() -> Option<String> {
     #[cfg(unix)]
     let name = rustix::system::uname().nodename().to_str().ok().map(str::to_owned);
     #[cfg(not(unix))]

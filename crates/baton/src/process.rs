@@ -1,8 +1,19 @@
 //! Which long-lived process stands behind a call: the agent, else the shell. So a CLI call, a hook and the MCP server
 //! of one agent are the same process. Also where the programs are that this one starts.
 
-use std::fs;
+#[cfg(target_os = "linux")]
+mod linux;
+mod record;
+#[cfg(not(target_os = "linux"))]
+mod unsupported;
+
 use std::path::PathBuf;
+
+#[cfg(target_os = "linux")]
+use linux::{namespace, parent_id, read};
+use record::Process;
+#[cfg(not(target_os = "linux"))]
+use unsupported::{namespace, parent_id, read};
 
 /// Programs that only pass a command on, and end with it.
 const WRAPPERS: [&str; 19] = [
@@ -48,14 +59,6 @@ pub(crate) fn on_search_path(name: &str) -> bool {
 /// Scripts of an interpreter that run one command of a package.
 const PACKAGE_RUNNERS: [&str; 6] = ["npm", "npm-cli", "npx", "npx-cli", "yarn", "pnpm"];
 const SHELLS: [&str; 8] = ["sh", "bash", "dash", "zsh", "fish", "ksh", "pwsh", "nu"];
-struct Process {
-    parent: u32,
-    start: u64,
-    /// Where its arguments lie in its memory; zero where that is not told. Only a fork that runs no other program has them where
-    /// its parent has them.
-    args_address: u64,
-    args: Vec<String>,
-}
 
 impl Process {
     /// Whether it is a subshell of another process: `( … )`, or a part of a pipe. It is the same script.
@@ -66,27 +69,6 @@ impl Process {
             && self.args_address == other.args_address
             && self.args == other.args
     }
-}
-
-fn read(pid: u32) -> Option<Process> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name in parentheses may itself hold spaces and parentheses: what counts follows the last one.
-    let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
-    // One that has ended and waits for its parent to notice does nothing any more.
-    if matches!(fields.first(), Some(&("Z" | "X"))) {
-        return None;
-    }
-    let args = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-    Some(Process {
-        parent: fields.get(1)?.parse().ok()?,
-        start: fields.get(19)?.parse().ok()?,
-        args_address: fields.get(45).and_then(|field| field.parse().ok()).unwrap_or(0),
-        args: args
-            .split(|b| *b == 0)
-            .filter(|a| !a.is_empty())
-            .map(|a| String::from_utf8_lossy(a).into_owned())
-            .collect(),
-    })
 }
 
 fn base(path: &str) -> &str {
@@ -149,16 +131,6 @@ fn ancestors() -> Vec<(u32, Process)> {
         found.push((pid, process));
     }
     found
-}
-
-#[cfg(unix)]
-fn parent_id() -> Option<u32> {
-    Some(std::os::unix::process::parent_id())
-}
-
-#[cfg(not(unix))]
-fn parent_id() -> Option<u32> {
-    None
 }
 
 /// Which of the processes behind a call, nearest first, counts as its own: the agent; else the nearest that does more than pass
@@ -235,15 +207,6 @@ pub(crate) fn has_ended(fingerprint: &str) -> bool {
         None => true,
         Some(process) => start.parse::<u64>().is_ok_and(|start| start != process.start),
     }
-}
-
-/// Pids mean something only inside their namespace: a container's are not the machine's.
-fn namespace() -> String {
-    let link = fs::read_link("/proc/self/ns/pid")
-        .ok()
-        .and_then(|l| l.to_str().map(str::to_owned))
-        .unwrap_or_default();
-    link.chars().filter(char::is_ascii_digit).collect()
 }
 
 #[cfg(test)]

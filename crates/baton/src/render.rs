@@ -73,6 +73,14 @@ pub(crate) fn page(rows: &[Vec<String>], empty: &str, total: Option<usize>, next
     let more = next.map(|next| format!("{total}more: --cursor {}\n", visible(next))).unwrap_or_default();
     table(rows) + &more
 }
+
+/// What an empty list says: where it was narrowed, by which options.
+pub(crate) fn none_of(empty: &str, options: &[(&str, Option<&str>)]) -> String {
+    let given = options.iter().filter_map(|(name, value)| Some(format!("{name} {}", visible((*value)?))));
+    let given: Vec<String> = given.collect();
+    if given.is_empty() { empty.to_owned() } else { format!("{empty} (narrowed by {})", given.join(", ")) }
+}
+
 /// Who has a hand-off that was sent, why it stands where it stands, and the command that helps.
 pub(crate) use conversation::conversation;
 pub(crate) use sent::detail as sent_detail;
@@ -328,12 +336,13 @@ mod tests {
     }
 
     /// Files that write to a terminal by themselves, and why what they write is safe.
-    const WRITERS: [(&str, &str); 28] = [
+    const WRITERS: [(&str, &str); 29] = [
         ("app/output.rs", "answers and remarks, through `for_terminal`; JSON is exact"),
         ("changes/tests/speed.rs", "times that a test measured"),
         ("cli/bd/failure.rs", "refusals with quoted words; JSON is exact"),
         ("cli/bd/lines/mod.rs", "asks where an error of the command line would go"),
         ("cli/bd/mod.rs", "text through `for_terminal`; errors through `said`; JSON is exact"),
+        ("cli/blocks.rs", "asks of an error whether it is one; a test"),
         ("cli/changes.rs", "a patch, through `for_terminal` where it reaches a terminal"),
         ("cli/completions.rs", "a script of ours"),
         ("cli/confirm.rs", "what would change and the question, through `for_terminal`"),

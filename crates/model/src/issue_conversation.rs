@@ -108,15 +108,30 @@ pub struct IssueText {
     pub body_added: String,
     /// How many of the lines that Baton has written are gone.
     pub body_removed: i64,
-    /// The body as Baton has sent it, where that cannot be made anew.
+    /// The body as Baton has sent it; of an older issue, as it was seen first.
     pub sent_body: Option<String>,
     /// Who changed title, labels or body last, where the tracker says so.
     pub edited_by: Option<String>,
-    /// When it was changed last, by the tracker's clock.
+    /// When that was, by the tracker's clock.
+    pub edited_at: Millis,
+    /// When it was changed last in any way, also by a comment, by the tracker's clock.
     pub updated_at: Millis,
 }
 
 impl IssueText {
+    /// Whether people have changed something since it was seen as `before`, where the task has this title and these labels. What Baton
+    /// brings to the issue from the task is no change of theirs.
+    pub fn has_new_edits(&self, before: &Self, title: &str, of_task: &[String]) -> bool {
+        let has_new_title =
+            self.title != before.title && self.title.as_deref().map(str::trim) != Some(title.trim());
+        let (added, removed) = self.label_changes(of_task);
+        let (added_before, removed_before) = before.label_changes(of_task);
+        has_new_title
+            || added.iter().any(|label| !added_before.contains(label))
+            || removed.iter().any(|label| !removed_before.contains(label))
+            || (&self.body_added, self.body_removed) != (&before.body_added, before.body_removed)
+    }
+
     /// The labels that people have put to it and those that they have taken away, where the task has these. GitHub knows no case in them,
     /// and drops those that a token may not set: what was never there was not taken away.
     pub fn label_changes(&self, of_task: &[String]) -> (Vec<String>, Vec<String>) {
@@ -232,6 +247,28 @@ mod tests {
         };
         let (added, removed) = seen.label_changes(&of(&["handoff", "api", "priority:normal"]));
         assert_eq!((added, removed), (of(&["urgent"]), of(&["api"])));
+    }
+
+    #[test]
+    fn what_baton_brings_to_an_issue_is_no_edit_of_peoples() {
+        let of = |all: &[&str]| all.iter().map(|one| (*one).to_owned()).collect::<Vec<_>>();
+        let seen = |title: &str, labels: &[&str], body_added: &str| IssueText {
+            title: Some(title.into()),
+            labels: of(labels),
+            labels_ever: of(&["api", "urgent"]),
+            body_added: body_added.into(),
+            ..IssueText::default()
+        };
+        let before = seen("One", &["api", "urgent"], "theirs");
+        let is_edit = |after: &IssueText, title: &str, of_task: &[&str]| {
+            after.has_new_edits(&before, title, &of(of_task))
+        };
+        assert!(!is_edit(&before, "One", &["api"]), "the same");
+        assert!(!is_edit(&seen("Two", &["urgent"], "theirs"), "Two", &[]), "the task has them so");
+        assert!(is_edit(&seen("Two", &["api", "urgent"], "theirs"), "One", &["api"]));
+        assert!(is_edit(&seen("One", &["urgent"], "theirs"), "One", &["api"]));
+        assert!(is_edit(&seen("One", &["api", "urgent", "x"], "theirs"), "One", &["api"]));
+        assert!(is_edit(&seen("One", &["api", "urgent"], "theirs, too"), "One", &["api"]));
     }
 
     #[test]

@@ -37,45 +37,81 @@ pub fn with_work(state: Option<Value>, work: &SeededWork<'_>) -> Value {
     if let Some(stage) = work.stage {
         fields.insert("current_stage".into(), json!(stage));
     }
-    let id = work.task_id.unwrap_or("<task_id>");
-    let mut action = json!({ "description": format!("Work on task {id}: {}", work.subject) });
     let mut metadata = match fields.remove("metadata") {
         Some(Value::Object(metadata)) => metadata,
         _ => Map::new(),
     };
     if let Some(id) = work.task_id {
-        action["task_id"] = json!(id);
         metadata.insert("current_task_id".into(), json!(id));
     }
     metadata.remove("current_task_url");
     if let Some(url) = work.task_url {
-        action["task_url"] = json!(url);
         metadata.insert("current_task_url".into(), json!(url));
     }
     metadata.insert("handoff_from_project_id".into(), json!(work.from_project_id));
     metadata.insert("handoff_id".into(), json!(work.handoff_id));
-    fields.insert("next_action".into(), action);
+    fields.insert("next_action".into(), action_of(work));
     fields.insert("metadata".into(), Value::Object(metadata));
     Value::Object(fields)
 }
 
-/// The state without this hand-off's work, which is over. What else it holds stays.
-pub fn without_work(state: Value, handoff_id: &str) -> Value {
-    let is_of_it = state.pointer("/metadata/handoff_id").and_then(Value::as_str) == Some(handoff_id);
+/// The next action of a state that has this work.
+fn action_of(work: &SeededWork<'_>) -> Value {
+    let id = work.task_id.unwrap_or("<task_id>");
+    let mut action = json!({ "description": format!("Work on task {id}: {}", work.subject) });
+    if let Some(id) = work.task_id {
+        action["task_id"] = json!(id);
+    }
+    if let Some(url) = work.task_url {
+        action["task_url"] = json!(url);
+    }
+    action
+}
+
+/// The state without this hand-off's work, which is over. What the work replaced is as in the state `before` it again, unless it was
+/// changed since. What else the state holds stays.
+pub fn without_work(state: Value, before: &Value, work: &SeededWork<'_>) -> Value {
+    let is_of_it = state.pointer("/metadata/handoff_id").and_then(Value::as_str) == Some(work.handoff_id);
     let Value::Object(mut fields) = state else { return state };
-    if is_of_it {
-        let task = fields.get("metadata").and_then(|metadata| metadata.get("current_task_id")).cloned();
-        let is_next = fields.get("next_action").is_some_and(|action| action.get("task_id") == task.as_ref());
-        if is_next {
-            fields.remove("next_action");
-        }
-        if let Some(Value::Object(metadata)) = fields.get_mut("metadata") {
-            for key in ["current_task_id", "current_task_url", "handoff_from_project_id", "handoff_id"] {
-                metadata.remove(key);
-            }
+    if !is_of_it {
+        return Value::Object(fields);
+    }
+    // The tracker may call the task otherwise by now.
+    let next_task = fields.get("next_action").and_then(|action| action.get("task_id")).cloned();
+    let is_task = |task: &Option<Value>| task.as_ref().and_then(Value::as_str) == work.task_id;
+    let is_next = fields.get("next_action").is_some_and(|action| {
+        let text = |key: &str| action.get(key).and_then(Value::as_str);
+        work.task_id.is_some() && is_task(&next_task)
+            || *action
+                == action_of(&SeededWork { task_id: text("task_id"), task_url: text("task_url"), ..*work })
+    });
+    if is_next {
+        put_back(&mut fields, before, "next_action");
+    }
+    for (key, seeded) in [("current_phase", work.phase), ("current_stage", work.stage)] {
+        if seeded.is_some() && fields.get(key).and_then(Value::as_str) == seeded {
+            put_back(&mut fields, before, key);
         }
     }
+    if let Some(Value::Object(metadata)) = fields.get_mut("metadata") {
+        let before = before.get("metadata").unwrap_or(&Value::Null);
+        let task = metadata.get("current_task_id").cloned();
+        if is_task(&task) || is_next && task == next_task {
+            put_back(metadata, before, "current_task_id");
+            put_back(metadata, before, "current_task_url");
+        }
+        put_back(metadata, before, "handoff_from_project_id");
+        put_back(metadata, before, "handoff_id");
+    }
     Value::Object(fields)
+}
+
+/// Gives a field the value that it had before, or removes it.
+fn put_back(fields: &mut Map<String, Value>, before: &Value, key: &str) {
+    match before.get(key) {
+        Some(value) => fields.insert(key.to_owned(), value.clone()),
+        None => fields.remove(key),
+    };
 }
 
 /// A saved state that matches a request.
@@ -248,13 +284,43 @@ mod tests {
 
     #[test]
     fn work_that_is_over_leaves_the_rest_of_a_state() {
-        let before = json!({ "last_checkpoint": "c", "metadata": { "mine": 1 } });
-        let seeded = with_work(Some(before.clone()), &SeededWork { phase: None, ..work() });
-        assert_eq!(without_work(seeded.clone(), "h1"), before);
-        assert_eq!(without_work(seeded.clone(), "h2"), seeded, "another hand-off's");
+        let before = json!({ "last_checkpoint": "c", "current_stage": "own", "metadata": { "mine": 1, "current_task_id": "t1" },
+            "next_action": { "description": "round the cents" }, "current_phase": "Own" });
+        let work = SeededWork { stage: Some("First"), ..work() };
+        let seeded = with_work(Some(before.clone()), &work);
+        assert_eq!(without_work(seeded.clone(), &before, &work), before);
+        let nothing = Value::Null;
+        assert_eq!(without_work(with_work(None, &work), &nothing, &work), json!({ "metadata": {} }));
+        let another = SeededWork { handoff_id: "h2", ..work };
+        assert_eq!(without_work(seeded.clone(), &before, &another), seeded, "another hand-off's");
         let mut later = seeded;
         later["next_action"] = json!({ "description": "my own", "task_id": "t9" });
-        assert_eq!(without_work(later, "h1")["next_action"]["task_id"], "t9");
+        later["current_phase"] = json!("Later");
+        let left = without_work(later, &before, &work);
+        assert_eq!(
+            (&left["next_action"]["task_id"], &left["current_phase"]),
+            (&json!("t9"), &json!("Later"))
+        );
+        assert_eq!(left["current_stage"], "own");
+        // A task that a session has put there since stays, in both places.
+        let mut later = with_work(Some(before.clone()), &work);
+        later["next_action"] = json!({ "description": "my own", "task_id": "t9" });
+        later["metadata"]["current_task_id"] = json!("t9");
+        let left = without_work(later, &before, &work);
+        assert_eq!(
+            (&left["next_action"]["task_id"], &left["metadata"]["current_task_id"]),
+            (&json!("t9"), &json!("t9"))
+        );
+        assert_eq!(left["metadata"].get("handoff_id"), None);
+        // The tracker calls the task otherwise by now: it is the same one.
+        let renamed = SeededWork { task_id: Some("gh-o/library-1"), ..work };
+        assert_eq!(without_work(with_work(Some(before.clone()), &work), &before, &renamed), before);
+        // Without a task, an action that names none is not the hand-off's by that.
+        let work = SeededWork { task_id: None, ..work };
+        let mut later = with_work(None, &work);
+        assert_eq!(without_work(later.clone(), &nothing, &work).get("next_action"), None);
+        later["next_action"] = json!({ "description": "my own" });
+        assert_eq!(without_work(later, &nothing, &work)["next_action"]["description"], "my own");
     }
 
     fn candidate(identity: &str, task: &str, action: &str, at: Millis) -> SeedCandidate {

@@ -36,8 +36,12 @@ impl StorePlace {
             // The ledger has moved to a database, and nothing is left in its old place.
             (false, true) => is_here && !is_there(&self.place),
             (true, false) => false,
-            // A container has another machine each time, and one volume. A restore puts another file in the same place.
-            (false, false) if has_place => is_here || here.machine_id.is_empty(),
+            // Another file in the same place is a copy of it, or was made anew: the one that was here may live on in another place. A
+            // restore says itself whose place the file takes. A container has another machine each time, and one volume.
+            (false, false) if has_place => {
+                let has_no_key = self.key.is_empty() || here.key.is_empty();
+                (is_here || here.machine_id.is_empty()) && (has_key || has_no_key)
+            }
             (false, false) => is_here && has_key,
         }
     }
@@ -61,10 +65,12 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_is_told_from_a_store_that_was_restored_in_place_or_moved() {
+    fn a_copy_is_told_from_a_store_that_was_moved() {
         let known = file("/a/baton.db", "m", "7");
         check(&known, &known, true, true);
-        check(&known, &file("/a/baton.db", "m", "8"), true, true);
+        // Moved away, and copied or restored in the place where it was.
+        check(&known, &file("/a/baton.db", "m", "8"), true, false);
+        check(&known, &file("/a/baton.db", "m", ""), true, true);
         // The disk of a machine, copied with all numbers for another one.
         check(&known, &file("/a/baton.db", "other", "7"), true, false);
         check(&known, &file("/b/baton.db", "m", "7"), false, true);

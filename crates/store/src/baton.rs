@@ -27,25 +27,25 @@ crate::sql! {
     KEPT = "SELECT b.baton_id FROM baton b JOIN session s ON s.project_id = b.project_id AND s.session_id = b.session_id
         WHERE b.project_id = $1 AND b.spent_by IS NULL AND s.last_verb = 'transcript_capture'";
     FREE_PAGE = concat!("SELECT ", columns!(), " FROM baton WHERE project_id = $1 AND spent_by IS NULL
-        AND (created_at, baton_id) > ($2, $3) AND ($4 = '' OR LOWER(COALESCE(to_identity, '')) = $4 OR 'role:' || LOWER(COALESCE(to_role, '')) = $4)
+        AND (created_at, baton_id) > ($2, $3) AND ($4 = '' OR LOWER(to_identity) = $4 OR 'role:' || LOWER(to_role) = $4)
         AND NOT EXISTS (SELECT 1 FROM session s WHERE s.project_id = baton.project_id AND s.session_id = baton.holder_session_id
             AND s.released_at IS NULL) ORDER BY created_at, baton_id LIMIT $5");
     SPENT_PAGE = concat!("SELECT ", columns!(), " FROM baton WHERE project_id = $1 AND spent_by IS NOT NULL
-        AND (created_at, baton_id) > ($2, $3) AND ($4 = '' OR LOWER(COALESCE(to_identity, '')) = $4 OR 'role:' || LOWER(COALESCE(to_role, '')) = $4)
+        AND (created_at, baton_id) > ($2, $3) AND ($4 = '' OR LOWER(to_identity) = $4 OR 'role:' || LOWER(to_role) = $4)
         ORDER BY created_at, baton_id LIMIT $5");
     FREE_PAGE_BACK = concat!("SELECT ", columns!(), " FROM baton WHERE project_id = $1 AND spent_by IS NULL
-        AND (created_at, baton_id) < ($2, $3) AND ($4 = '' OR LOWER(COALESCE(to_identity, '')) = $4 OR 'role:' || LOWER(COALESCE(to_role, '')) = $4)
+        AND (created_at, baton_id) < ($2, $3) AND ($4 = '' OR LOWER(to_identity) = $4 OR 'role:' || LOWER(to_role) = $4)
         AND NOT EXISTS (SELECT 1 FROM session s WHERE s.project_id = baton.project_id AND s.session_id = baton.holder_session_id
             AND s.released_at IS NULL) ORDER BY created_at DESC, baton_id DESC LIMIT $5");
     SPENT_PAGE_BACK = concat!("SELECT ", columns!(), " FROM baton WHERE project_id = $1 AND spent_by IS NOT NULL
-        AND (created_at, baton_id) < ($2, $3) AND ($4 = '' OR LOWER(COALESCE(to_identity, '')) = $4 OR 'role:' || LOWER(COALESCE(to_role, '')) = $4)
+        AND (created_at, baton_id) < ($2, $3) AND ($4 = '' OR LOWER(to_identity) = $4 OR 'role:' || LOWER(to_role) = $4)
         ORDER BY created_at DESC, baton_id DESC LIMIT $5");
     FREE_COUNT = "SELECT COUNT(*) FROM baton WHERE project_id = $1 AND spent_by IS NULL
-        AND ($2 = '' OR LOWER(COALESCE(to_identity, '')) = $2 OR 'role:' || LOWER(COALESCE(to_role, '')) = $2)
+        AND ($2 = '' OR LOWER(to_identity) = $2 OR 'role:' || LOWER(to_role) = $2)
         AND NOT EXISTS (SELECT 1 FROM session s WHERE s.project_id = baton.project_id AND s.session_id = baton.holder_session_id
             AND s.released_at IS NULL)";
     SPENT_COUNT = "SELECT COUNT(*) FROM baton WHERE project_id = $1 AND spent_by IS NOT NULL
-        AND ($2 = '' OR LOWER(COALESCE(to_identity, '')) = $2 OR 'role:' || LOWER(COALESCE(to_role, '')) = $2)";
+        AND ($2 = '' OR LOWER(to_identity) = $2 OR 'role:' || LOWER(to_role) = $2)";
     EVERYWHERE_BY_PREFIX = "SELECT project_id, baton_id FROM baton WHERE baton_id >= $1 AND baton_id < $2 ORDER BY baton_id LIMIT 5";
     BY_PREFIX = "SELECT baton_id FROM baton WHERE project_id = $1 AND baton_id >= $2 AND baton_id < $3
         ORDER BY baton_id LIMIT 5";

@@ -125,7 +125,7 @@ tables! {
         "created_at", "updated_at"] ("$1, $2, $3, $4, $5, $6, $7, $8")
         of "handoff_id IN (SELECT handoff_id FROM handoff WHERE $1 IN (from_project_id, to_project_id))" by "handoff_id, comment_id";
     ISSUE_TEXT, PUT_ISSUE_TEXT: "issue_text" ["handoff_id", "title", "labels", "labels_ever", "body_added", "body_removed",
-        "sent_body", "edited_by", "updated_at"] ("$1, $2, $3, $4, $5, $6, $7, $8, $9")
+        "sent_body", "edited_by", "edited_at", "updated_at"] ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10")
         of "handoff_id IN (SELECT handoff_id FROM handoff WHERE $1 IN (from_project_id, to_project_id))" by "handoff_id";
     MEMORY, PUT_MEMORY: "memory" ["project_id", "memory_id", "kind", "text", "tags", "importance", "identity", "handoff_id",
         "created_at", "withdrawn_at", "withdrawn_by", "withdrawn_why"]

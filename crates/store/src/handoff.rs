@@ -25,28 +25,28 @@ crate::sql! {
         issues_repo = $7, issue_number = $8, memory_id = $9, session_id = $10, plan = $11 WHERE handoff_id = $12";
     GET = concat!("SELECT ", columns!(), " FROM handoff WHERE handoff_id = $1");
     OF_PROJECT = concat!("SELECT ", columns!(), " FROM handoff WHERE to_project_id = $1 OR from_project_id = $2 ORDER BY created_at DESC, handoff_id DESC");
-    OLDER = concat!("SELECT ", columns!(), " FROM handoff WHERE (created_at, handoff_id) < ($1, $2) AND ($3 = '' OR LOWER(COALESCE(to_identity, '')) = $3
-        OR 'role:' || LOWER(COALESCE(to_role, '')) = $3)
+    OLDER = concat!("SELECT ", columns!(), " FROM handoff WHERE (created_at, handoff_id) < ($1, $2) AND ($3 = '' OR LOWER(to_identity) = $3
+        OR 'role:' || LOWER(to_role) = $3)
         ORDER BY created_at DESC, handoff_id DESC LIMIT $4");
     OLDER_IN_STATE = concat!("SELECT ", columns!(), " FROM handoff WHERE state = $1 AND (created_at, handoff_id) < ($2, $3)
-        AND ($4 = '' OR LOWER(COALESCE(to_identity, '')) = $4
-        OR 'role:' || LOWER(COALESCE(to_role, '')) = $4) ORDER BY created_at DESC, handoff_id DESC LIMIT $5");
-    NEWER = concat!("SELECT ", columns!(), " FROM handoff WHERE (created_at, handoff_id) > ($1, $2) AND ($3 = '' OR LOWER(COALESCE(to_identity, '')) = $3
-        OR 'role:' || LOWER(COALESCE(to_role, '')) = $3)
+        AND ($4 = '' OR LOWER(to_identity) = $4
+        OR 'role:' || LOWER(to_role) = $4) ORDER BY created_at DESC, handoff_id DESC LIMIT $5");
+    NEWER = concat!("SELECT ", columns!(), " FROM handoff WHERE (created_at, handoff_id) > ($1, $2) AND ($3 = '' OR LOWER(to_identity) = $3
+        OR 'role:' || LOWER(to_role) = $3)
         ORDER BY created_at, handoff_id LIMIT $4");
     NEWER_IN_STATE = concat!("SELECT ", columns!(), " FROM handoff WHERE state = $1 AND (created_at, handoff_id) > ($2, $3)
-        AND ($4 = '' OR LOWER(COALESCE(to_identity, '')) = $4
-        OR 'role:' || LOWER(COALESCE(to_role, '')) = $4) ORDER BY created_at, handoff_id LIMIT $5");
+        AND ($4 = '' OR LOWER(to_identity) = $4
+        OR 'role:' || LOWER(to_role) = $4) ORDER BY created_at, handoff_id LIMIT $5");
     OF_PROJECT_OLDER = concat!("SELECT ", columns!(), " FROM handoff WHERE (to_project_id = $1 OR from_project_id = $1)
-        AND (created_at, handoff_id) < ($2, $3) AND ($4 = '' OR state = $4) AND ($5 = '' OR LOWER(COALESCE(to_identity, '')) = $5
-        OR 'role:' || LOWER(COALESCE(to_role, '')) = $5)
+        AND (created_at, handoff_id) < ($2, $3) AND ($4 = '' OR state = $4) AND ($5 = '' OR LOWER(to_identity) = $5
+        OR 'role:' || LOWER(to_role) = $5)
         ORDER BY created_at DESC, handoff_id DESC LIMIT $6");
     OF_PROJECT_NEWER = concat!("SELECT ", columns!(), " FROM handoff WHERE (to_project_id = $1 OR from_project_id = $1)
-        AND (created_at, handoff_id) > ($2, $3) AND ($4 = '' OR state = $4) AND ($5 = '' OR LOWER(COALESCE(to_identity, '')) = $5
-        OR 'role:' || LOWER(COALESCE(to_role, '')) = $5)
+        AND (created_at, handoff_id) > ($2, $3) AND ($4 = '' OR state = $4) AND ($5 = '' OR LOWER(to_identity) = $5
+        OR 'role:' || LOWER(to_role) = $5)
         ORDER BY created_at, handoff_id LIMIT $6");
-    COUNTS = "SELECT from_project_id, to_project_id, state, COUNT(*) FROM handoff WHERE ($1 = '' OR LOWER(COALESCE(to_identity, '')) = $1
-        OR 'role:' || LOWER(COALESCE(to_role, '')) = $1)
+    COUNTS = "SELECT from_project_id, to_project_id, state, COUNT(*) FROM handoff WHERE ($1 = '' OR LOWER(to_identity) = $1
+        OR 'role:' || LOWER(to_role) = $1)
         GROUP BY from_project_id, to_project_id, state";
     SET_SENDER = "UPDATE handoff SET from_project_id = $1 WHERE handoff_id = $2";
     BY_ISSUE = concat!("SELECT ", columns!(), " FROM handoff WHERE issues_repo = $1 AND issue_number = $2 ORDER BY created_at, handoff_id LIMIT 1");

@@ -6,13 +6,14 @@ use crate::engine::{Fault, Tx};
 use crate::{json, params};
 
 crate::sql! {
-    OF = "SELECT title, labels, labels_ever, body_added, body_removed, sent_body, edited_by, updated_at FROM issue_text
-        WHERE handoff_id = $1";
-    PUT = "INSERT INTO issue_text (handoff_id, title, labels, labels_ever, body_added, body_removed, sent_body, edited_by, updated_at)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (handoff_id) DO UPDATE SET
+    OF = "SELECT title, labels, labels_ever, body_added, body_removed, sent_body, edited_by, edited_at, updated_at
+        FROM issue_text WHERE handoff_id = $1";
+    PUT = "INSERT INTO issue_text (handoff_id, title, labels, labels_ever, body_added, body_removed, sent_body, edited_by, edited_at,
+            updated_at)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (handoff_id) DO UPDATE SET
         title = excluded.title, labels = excluded.labels, labels_ever = excluded.labels_ever, body_added = excluded.body_added,
         body_removed = excluded.body_removed, sent_body = excluded.sent_body, edited_by = excluded.edited_by,
-        updated_at = excluded.updated_at";
+        edited_at = excluded.edited_at, updated_at = excluded.updated_at";
 }
 
 /// How the issue of a hand-off was seen last.
@@ -28,6 +29,7 @@ pub fn of(tx: &mut Tx<'_>, handoff_id: &str) -> Result<Option<IssueText>, Fault>
             body_removed: r.int()?,
             sent_body: r.opt_text()?,
             edited_by: r.opt_text()?,
+            edited_at: r.int()?,
             updated_at: r.int()?,
         })
     })
@@ -47,6 +49,7 @@ pub fn put(tx: &mut Tx<'_>, handoff_id: &str, text: &IssueText) -> Result<(), Fa
             text.body_removed,
             text.sent_body.clone(),
             text.edited_by.clone(),
+            text.edited_at,
             text.updated_at,
         ],
     )?;

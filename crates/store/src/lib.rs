@@ -97,6 +97,7 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("task_count", task::count::ALL),
         ("task_dependency", task::dependency::ALL),
         ("task_line", task::line::ALL),
+        ("task_page", task::page::ALL),
         ("token", token::ALL),
         ("tracker", tracker::ALL),
         ("transcript", transcript::ALL),

@@ -38,7 +38,9 @@ crate::sql! {
     UNACKED = concat!("SELECT ", columns!(), " FROM message WHERE project_id = $1 AND to_key = $2 AND delivered_at IS NOT NULL AND ack_by IS NOT NULL AND acked_at IS NULL AND recalled_at IS NULL AND (expires_at IS NULL OR expires_at >= $3) ORDER BY seq");
     OPEN_QUESTIONS = concat!("SELECT ", columns!(), " FROM message WHERE project_id = $1 AND acked_at IS NULL AND recalled_at IS NULL AND kind IN ('Question', 'ReviewRequested', 'Blocker') AND (expires_at IS NULL OR expires_at >= $2) ORDER BY seq DESC LIMIT $3");
     DELIVERED_TO = concat!("SELECT ", columns!(), " FROM message WHERE project_id = $1 AND to_key = $2 AND delivered_at IS NOT NULL AND recalled_at IS NULL ORDER BY seq");
-    OF_THREAD = concat!("SELECT ", columns!(), " FROM message WHERE project_id = $1 AND (thread_id = $2 OR message_id = $2) AND recalled_at IS NULL ORDER BY seq");
+    OF_THREAD = concat!("SELECT ", columns!(), " FROM message WHERE project_id = $1 AND thread_id = $2 AND recalled_at IS NULL
+        UNION ALL SELECT ", columns!(), " FROM message WHERE project_id = $1 AND message_id = $2 AND (thread_id IS NULL OR thread_id <> $2)
+        AND recalled_at IS NULL ORDER BY seq");
     NEWEST = concat!("SELECT ", columns!(), " FROM message WHERE project_id = $1 AND seq < $2 AND recalled_at IS NULL ORDER BY seq DESC LIMIT $3");
     RECEIVERS = "SELECT to_identity, seq, kind FROM message WHERE project_id = $1 ORDER BY seq DESC LIMIT $2";
     WAITING = concat!("SELECT ", columns!(), " FROM message WHERE project_id = $1 AND to_project_id IS NULL AND delivered_at IS NULL AND recalled_at IS NULL AND (expires_at IS NULL OR expires_at >= $2) ORDER BY seq");

@@ -16,6 +16,7 @@ macro_rules! columns {
 crate::sql! {
     GET = concat!("SELECT ", columns!(), " FROM session_state WHERE project_id = $1 AND identity_key = $2 AND task_key = $3");
     OF_PROJECT = concat!("SELECT ", columns!(), " FROM session_state WHERE project_id = $1 ORDER BY updated_at DESC, identity_key, task_key LIMIT $2");
+    SEEDED = concat!("SELECT ", columns!(), " FROM session_state WHERE project_id = $1 AND task_key = $2 AND handoff_id IS NOT NULL AND claimed_at IS NOT NULL ORDER BY updated_at DESC, identity_key");
     OF_HANDOFF = concat!("SELECT ", columns!(), " FROM session_state WHERE project_id = $1 AND handoff_id = $2 ORDER BY updated_at DESC LIMIT 1");
     OF_SESSION = concat!("SELECT ", columns!(), " FROM session_state WHERE project_id = $1 AND session_id = $2 ORDER BY updated_at DESC, identity_key, task_key");
     PLACES = "SELECT DISTINCT project_id FROM session_state WHERE session_id = $1 ORDER BY project_id";
@@ -78,6 +79,11 @@ pub fn get(
 /// The project's states, the last saved first.
 pub fn of_project(tx: &mut Tx<'_>, project_id: &str, limit: i64) -> Result<Vec<SavedState>, Fault> {
     tx.query(OF_PROJECT, params![project_id, limit])?.into_iter().map(read).collect()
+}
+
+/// The states of a task that hand-offs seeded and sessions took on, the last saved first.
+pub fn seeded(tx: &mut Tx<'_>, project_id: &str, task_key: &str) -> Result<Vec<SavedState>, Fault> {
+    tx.query(SEEDED, params![project_id, task_key])?.into_iter().map(read).collect()
 }
 
 /// The state that a hand-off seeded.

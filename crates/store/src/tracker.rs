@@ -11,6 +11,11 @@ crate::sql! {
         VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (repo) DO UPDATE SET
         etag = excluded.etag, since_at = excluded.since_at, due_at = excluded.due_at,
         comments_etag = excluded.comments_etag, comments_since_at = excluded.comments_since_at";
+    REWIND = "UPDATE tracker_poll SET etag = CASE WHEN since_at > $1 THEN NULL ELSE etag END,
+        since_at = CASE WHEN since_at > $1 THEN $1 ELSE since_at END WHERE repo = $2";
+    REWIND_COMMENTS = "UPDATE tracker_poll SET comments_etag = CASE WHEN comments_since_at > $1 THEN NULL ELSE comments_etag END,
+        comments_since_at = CASE WHEN comments_since_at > $1 THEN $1 ELSE comments_since_at END WHERE repo = $2";
+    LOCK = "UPDATE tracker_poll SET due_at = due_at WHERE repo = $1";
 }
 
 /// How far a repository's issues were read.
@@ -50,6 +55,11 @@ pub fn poll(tx: &mut Tx<'_>, repo: &str) -> Result<Option<Poll>, Fault> {
     .transpose()
 }
 
+/// Takes the row of a repository: who moves it back waits for the end of the transaction.
+pub fn lock_poll(tx: &mut Tx<'_>, repo: &str) -> Result<(), Fault> {
+    tx.execute(LOCK, params![repo]).map(drop)
+}
+
 /// Writes how far it was read.
 pub fn put_poll(tx: &mut Tx<'_>, repo: &str, poll: &Poll) -> Result<(), Fault> {
     let comments = &poll.comments;
@@ -64,5 +74,12 @@ pub fn put_poll(tx: &mut Tx<'_>, repo: &str, poll: &Poll) -> Result<(), Fault> {
             comments.since_at
         ],
     )?;
+    Ok(())
+}
+
+/// Lets the next poll read everything since this time again: a poll skips the comments and changes of an issue that is not known yet.
+pub fn rewind(tx: &mut Tx<'_>, repo: &str, since_at: Millis) -> Result<(), Fault> {
+    tx.execute_deferred(REWIND, params![since_at, repo])?;
+    tx.execute_deferred(REWIND_COMMENTS, params![since_at, repo])?;
     Ok(())
 }

@@ -279,7 +279,7 @@ fn written_anew(text: &str) -> String {
 #[test]
 fn what_the_pages_say_of_agents_is_what_the_code_says() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    for page in ["README.md", "docs/install.md", "docs/guide.md", "docs/formats.md"] {
+    for page in ["README.md", "docs/install.md", "docs/guide.md", "docs/formats.md", "docs/comparison.md"] {
         let path = root.join(page);
         let found = std::fs::read_to_string(&path).expect(page);
         let anew = written_anew(&found);

@@ -14,6 +14,7 @@ use baton_store::{Fault, FaultKind, Store, Target, project, token};
 use serde::Serialize;
 
 use crate::app::App;
+use crate::effect_ownership::Succession;
 use crate::error::AppError;
 use crate::launch::shell_word;
 use crate::{clock, effect_ownership, open_files, private_file};
@@ -185,6 +186,7 @@ pub(super) fn restore(args: RestoreArgs, app: &mut App) -> Result<(), AppError> 
     let revives = !can_be_read(&store) && !tokens.is_empty();
     let checked = check(&draft, app)?;
     refuse_users(&store)?;
+    let succession = Succession::of(&store, draft.path(), &app.machine.id)?;
     let previous = draft.install(clock::now(), &mut step).map_err(|fault| in_use(fault, &store))?;
     let undo = previous.as_ref().map(|previous| undo(previous, &store));
     let restored = Restored {
@@ -194,7 +196,7 @@ pub(super) fn restore(args: RestoreArgs, app: &mut App) -> Result<(), AppError> 
         undo,
         sound: true,
         projects: checked.projects,
-        effects_held_for: effects_held_for(&store, app),
+        effects_held_for: effects_held_for(succession, &store, app),
         tokens: &tokens,
         webhooks: &webhooks,
         revocations_unknown: revives,
@@ -204,10 +206,10 @@ pub(super) fn restore(args: RestoreArgs, app: &mut App) -> Result<(), AppError> 
 
 /// The store that carries out issues and webhooks in place of the restored one: a backup may lie beside a store that lives on. Notes the
 /// restored file where it is the one that does.
-fn effects_held_for(store: &Path, app: &App) -> Option<String> {
+fn effects_held_for(succession: Succession, store: &Path, app: &App) -> Option<String> {
     let now = clock::now();
     let mut restored = Store::open_existing(&Target::File(store.to_owned()), now).ok()?;
-    let other = effect_ownership::note_restored(&mut restored, &app.machine.id, now).ok().flatten();
+    let other = succession.note(&mut restored, &app.machine.id, now).ok().flatten();
     other.map(|other| other.place)
 }
 

@@ -92,14 +92,15 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     }
     let ListArgs { state, to, all, newest, limit, cursor } = args.list;
     let order = newest.then_some(Order::Newest);
+    let none = render::none_of("no baton waits", &[("--state", state.as_deref()), ("--to", to.as_deref())]);
     let listed =
         app.run::<List>(&ListInput { project, all, state, to, order, identity: None, limit, cursor })?;
-    app.show(&listed, table)
+    app.show(&listed, |listed| table(listed, &none))
 }
 
-fn table(listed: &ListOutput) -> String {
+fn table(listed: &ListOutput, none: &str) -> String {
     let rows: Vec<_> = listed.items.iter().map(row).collect();
-    render::page(&rows, "no baton waits", Some(listed.total), listed.next.as_deref())
+    render::page(&rows, none, Some(listed.total), listed.next.as_deref())
 }
 
 fn row(row: &Row) -> Vec<String> {

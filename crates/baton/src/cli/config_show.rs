@@ -89,6 +89,11 @@ impl SettingFault {
         app.config.faults.iter().map(fault).collect()
     }
 
+    /// What others may read of it: not the value.
+    pub(super) fn public_text(&self) -> String {
+        format!("the setting {} cannot be read", visible(&self.setting))
+    }
+
     /// What a person reads of it.
     pub(super) fn text(&self) -> String {
         let (message, setting) = (visible(&self.message), visible(&self.setting));

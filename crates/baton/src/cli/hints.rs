@@ -68,7 +68,7 @@ fn sources() -> BTreeMap<String, Vec<String>> {
 }
 
 /// Files whose literals are data about commands, and no texts: groups, and what is tested here.
-const NO_TEXTS: [&str; 2] = ["hints.rs", "usage.rs"];
+const NO_TEXTS: [&str; 3] = ["blocks.rs", "hints.rs", "usage.rs"];
 
 fn walk(folder: &Path, found: &mut BTreeMap<String, Vec<String>>) {
     for entry in std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()) {
@@ -196,11 +196,13 @@ fn wrong(root: &Command, line: &str) -> Option<String> {
     Some(format!("`{line}`: `{}` has no --{missing}", command.get_name()))
 }
 
-/// The pages and the table of refusals, by their path in the repository, without what stands in blocks of code.
+/// The pages and the table of refusals, by their path in the repository, without what stands in blocks of code: `blocks` parses that.
 fn pages() -> BTreeMap<String, String> {
     let root = crates().join("..");
-    let pages =
-        std::fs::read_dir(root.join("docs")).expect("the pages").map(|entry| entry.expect("a page").path());
+    let pages = ["docs", "docs/internals"].into_iter().flat_map(|folder| {
+        let entries = std::fs::read_dir(root.join(folder)).expect("the pages");
+        entries.map(|entry| entry.expect("a page").path())
+    });
     let pages = pages.filter(|page| page.extension().is_some_and(|ending| ending == "md"));
     pages
         .chain([root.join("README.md"), crates().join("baton/src/cli/help/errors.toml")])

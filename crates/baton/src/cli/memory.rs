@@ -111,6 +111,9 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
             app.show(&added, |added| format!("remembered: {}\n", render::short_id(&added.memory.memory_id)))
         }
         Verb::Search(search) => {
+            let mut options = vec![("--kind", search.kind.as_deref())];
+            options.extend(search.tags.iter().map(|tag| ("--tag", Some(tag.as_str()))));
+            let none = render::none_of("no memory was found", &options);
             let input = SearchInput {
                 project: app.project.clone(),
                 query: search.query.join(" "),
@@ -128,7 +131,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
                 app.remark(WORDS_ONLY);
             }
             app.show(&found, |found| match found.items.as_slice() {
-                [] => "no memory was found; `--related` looks into related projects as well; decisions and notes of sessions: `baton log --kind decision`, `--kind note`\n".to_owned(),
+                [] => format!("{none}; `--related` looks into related projects as well; decisions and notes of sessions: `baton log --kind decision`, `--kind note`\n"),
                 items => render::table(&items.iter().map(row).collect::<Vec<_>>()),
             })
         }

@@ -8,6 +8,8 @@ mod backup;
 mod batons;
 mod bd;
 mod beads;
+#[cfg(test)]
+mod blocks;
 mod changes;
 mod checkpoint;
 mod commit_trailer;

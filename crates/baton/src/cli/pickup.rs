@@ -33,7 +33,7 @@ use crate::{render, unwrapped};
 pub(super) struct Args {
     #[command(flatten)]
     who: ActingIdentity,
-    /// Only a baton left by this session
+    /// Only what this session left: its baton, or, without one, what it saved
     #[arg(long, value_name = "ID")]
     from_session: Option<String>,
     /// Baton or hand-off to pick up: its id or a unique prefix

@@ -33,6 +33,16 @@ impl ToolReport {
     }
 }
 
+/// A tool in a report for others: its name and how Baton stands in it.
+pub(super) fn state(tool: &ToolReport) -> String {
+    format!("{} (mcp {}, hooks {})", tool.agent, tool.mcp.as_str(), tool.hooks.as_str())
+}
+
+/// What there is to do in a tool; none where it is well.
+pub(super) fn finding(tool: &ToolReport) -> Option<String> {
+    (!tool.hint.is_empty()).then(|| format!("{}: {}", tool.agent, tool.hint))
+}
+
 /// A tool in the overview, and in the doctor's report.
 pub(super) fn row(tool: &ToolReport) -> Vec<String> {
     let (mcp, hooks) = (tool.mcp.as_str(), tool.hooks.as_str());

@@ -21,6 +21,26 @@ impl Server {
     pub(crate) fn is_secure(&self) -> bool {
         self.url.starts_with("https://")
     }
+
+    /// A server by its address, which `origin` gave. It is told no token.
+    pub(crate) fn at(url: &str, origin: &str, ca: Option<PathBuf>) -> Result<Self, Refusal> {
+        Ok(Self { url: address(url, origin)?, token: None, ca })
+    }
+}
+
+/// The address of a server, without a slash at the end.
+fn address(url: &str, origin: &str) -> Result<String, Refusal> {
+    let url = url.trim().trim_end_matches('/');
+    let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
+    if rest.is_none_or(|rest| {
+        rest.is_empty() || rest.contains(['@', '?', '#']) || rest.contains(char::is_whitespace)
+    }) {
+        let what =
+            format!("{origin} gives `{}`, which is no address of a server", baton_model::id::visible(url));
+        let hint = "write it as https://baton.example, the token into BATON_TOKEN";
+        return Err(Refusal::invalid("config_invalid", what, hint));
+    }
+    Ok(url.to_owned())
 }
 
 /// The server of the settings, if there is one.
@@ -29,25 +49,13 @@ pub(super) fn read(
     token: Option<String>,
 ) -> Result<Option<Server>, Refusal> {
     let Some((url, origin)) = origins.get("server") else { return Ok(None) };
-    let url = url.trim().trim_end_matches('/');
-    let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
-    if rest.is_none_or(|rest| {
-        rest.is_empty() || rest.contains(['@', '?', '#']) || rest.contains(char::is_whitespace)
-    }) {
-        let what =
-            format!("{origin} gives `{}`, which is no address of a server", baton_model::id::visible(url));
-        return Err(Refusal::invalid(
-            "config_invalid",
-            what,
-            "write it as https://baton.example, the token into BATON_TOKEN",
-        ));
-    }
+    let url = address(url, origin)?;
     if token.as_ref().is_some_and(|token| token.chars().any(|c| !c.is_ascii_graphic())) {
         let what = "BATON_TOKEN is not a token";
         return Err(Refusal::invalid("config_invalid", what, "give it as `baton token create` showed it"));
     }
     let ca = origins.get("server_ca").map(|(path, _)| PathBuf::from(path));
-    Ok(Some(Server { url: url.to_owned(), token, ca }))
+    Ok(Some(Server { url, token, ca }))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use baton_model::packet::Git;
 
@@ -236,20 +236,19 @@ fn worktrees_and_submodules_are_still_told() {
 #[test]
 fn a_worktree_is_not_older_than_it_is() {
     let copy = Copy::new();
-    let millis = |at: SystemTime| at.duration_since(UNIX_EPOCH).expect("after 1970").as_millis() as i64;
     for at in 0..3 {
-        let (name, before) = (format!("w{at}"), millis(SystemTime::now()));
+        let (name, before) = (format!("w{at}"), crate::clock::now());
         copy.git(&["worktree", "add", "-q", "--detach", &format!("../{name}")]);
         let (folder, since) = worktree_named(&copy.root(), &name).expect("a worktree");
         assert!(folder.ends_with(&name), "{folder}");
         // The kernel's clock of files may be some milliseconds behind.
-        assert!((before - 20..=millis(SystemTime::now())).contains(&since), "{before} {since}");
+        assert!((before - 20..=crate::clock::now()).contains(&since), "{before} {since}");
         // A copy of the repository has other times of its files.
         let file = copy.root().join(".git/worktrees").join(&name).join("commondir");
-        let later = SystemTime::now() + Duration::from_secs(60);
+        let later = UNIX_EPOCH + Duration::from_millis(crate::clock::now().unsigned_abs() + 60_000);
         fs::File::options().append(true).open(file).expect("a file").set_modified(later).expect("set");
         let (_, since) = worktree_named(&copy.root(), &name).expect("a worktree");
-        assert!(since <= millis(SystemTime::now()) && since % 1_000 == 0, "{since}");
+        assert!(since <= crate::clock::now() && since % 1_000 == 0, "{since}");
     }
 }
 

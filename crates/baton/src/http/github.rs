@@ -297,7 +297,7 @@ const EDITS: [&str; 3] = ["edited", "labeled", "unlabeled"];
 
 /// What was said under an issue, changed or taken back.
 fn comments(posted: WebhookBody) -> Option<TrackerCommentsInput> {
-    let comment = posted.comment?.into_seen()?;
+    let comment = posted.comment?.into_comment()?;
     let (repo, number) = (posted.repository.full_name?, posted.issue.number?);
     let input = TrackerCommentsInput { repo, number, ..TrackerCommentsInput::default() };
     match posted.action.as_deref()? {

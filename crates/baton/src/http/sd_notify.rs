@@ -2,6 +2,7 @@
 //! `NOTIFY_SOCKET` names. Without that variable nothing is sent.
 
 use std::io;
+#[cfg(unix)]
 use std::os::unix::net::UnixDatagram;
 
 use crate::config;
@@ -35,6 +36,7 @@ pub(super) fn notify(state: ServiceState) {
     }
 }
 
+#[cfg(unix)]
 fn send(socket: &str, message: &str) -> io::Result<()> {
     let datagram = UnixDatagram::unbound()?;
     match socket.strip_prefix('@') {
@@ -50,18 +52,29 @@ fn send_to_abstract(datagram: &UnixDatagram, name: &str, message: &str) -> io::R
     datagram.send_to_addr(message.as_bytes(), &address).map(drop)
 }
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(all(unix, not(target_os = "linux")))]
 fn send_to_abstract(_: &UnixDatagram, _: &str, _: &str) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
+#[cfg(not(unix))]
+fn send(_: &str, _: &str) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
 /// With this a manager knows which reload a later `READY=1` answers.
+#[cfg(unix)]
 fn monotonic_usec() -> i64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
     time.tv_sec.saturating_mul(1_000_000).saturating_add(time.tv_nsec / 1_000)
 }
 
-#[cfg(test)]
+#[cfg(not(unix))]
+fn monotonic_usec() -> i64 {
+    0
+}
+
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
 
@@ -76,23 +89,23 @@ mod tests {
         assert_eq!(&buffer[..length], b"READY=1");
         assert!(ServiceState::Reloading.message().starts_with("RELOADING=1\nMONOTONIC_USEC="));
         assert!(send("/nowhere/notify", "READY=1").is_err(), "an error, and no panic");
-        assert!(cfg!(not(target_os = "linux")) || is_heard_without_a_path());
+        assert!(cfg!(not(target_os = "linux")) || is_heard_without_a_path().is_ok_and(|is_heard| is_heard));
     }
 
     #[cfg(target_os = "linux")]
-    fn is_heard_without_a_path() -> bool {
+    fn is_heard_without_a_path() -> std::io::Result<bool> {
         use std::os::linux::net::SocketAddrExt;
         let name = format!("baton-notify-{}", std::process::id());
-        let address = std::os::unix::net::SocketAddr::from_abstract_name(&name).expect("address");
-        let manager = UnixDatagram::bind_addr(&address).expect("socket");
-        send(&format!("@{name}"), "STOPPING=1").expect("sent");
+        let address = std::os::unix::net::SocketAddr::from_abstract_name(&name)?;
+        let manager = UnixDatagram::bind_addr(&address)?;
+        send(&format!("@{name}"), "STOPPING=1")?;
         let mut buffer = [0; 128];
-        let length = manager.recv(&mut buffer).expect("received");
-        &buffer[..length] == b"STOPPING=1"
+        let length = manager.recv(&mut buffer)?;
+        Ok(&buffer[..length] == b"STOPPING=1")
     }
 
     #[cfg(not(target_os = "linux"))]
-    fn is_heard_without_a_path() -> bool {
-        send("@x", "STOPPING=1").is_err()
+    fn is_heard_without_a_path() -> std::io::Result<bool> {
+        send("@x", "STOPPING=1").map(|()| true)
     }
 }

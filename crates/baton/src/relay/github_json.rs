@@ -2,7 +2,7 @@
 
 use baton_model::issue::IssueAnswer;
 use baton_model::time::parse_rfc3339;
-use baton_ops::handoff::SeenComment;
+use baton_ops::handoff::TrackerComment;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -54,9 +54,9 @@ pub(crate) struct Comment {
 
 impl Comment {
     /// As it goes to the ledger; none where the answer lacks what tells it from others.
-    pub(crate) fn into_seen(self) -> Option<SeenComment> {
+    pub(crate) fn into_comment(self) -> Option<TrackerComment> {
         let created_at = parse_rfc3339(self.created_at.as_deref()?)?;
-        Some(SeenComment {
+        Some(TrackerComment {
             id: self.id?,
             author: self.user.and_then(|user| user.login),
             body: self.body.unwrap_or_default(),
@@ -66,9 +66,9 @@ impl Comment {
     }
 
     /// The same with the number of its issue.
-    pub(super) fn under_issue(self) -> Option<(i64, SeenComment)> {
+    pub(super) fn under_issue(self) -> Option<(i64, TrackerComment)> {
         let (_, number) = self.issue_url.as_deref()?.rsplit_once('/')?;
-        Some((number.parse().ok()?, self.into_seen()?))
+        Some((number.parse().ok()?, self.into_comment()?))
     }
 }
 

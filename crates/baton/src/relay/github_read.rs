@@ -3,7 +3,7 @@
 use baton_model::issue::marker_in;
 use baton_model::issue_conversation::is_own;
 use baton_model::time::{Millis, parse_rfc3339, rfc3339};
-use baton_ops::handoff::SeenComment;
+use baton_ops::handoff::TrackerComment;
 
 use super::github::{GitHub, PAGES, READ_TIMEOUT, classify_answer};
 use super::github_json::{Comment, Issue, Label, read};
@@ -54,6 +54,9 @@ pub(super) enum PollOutcome {
     Unreadable,
 }
 
+/// The most pages of comments that one poll of a repository reads: the next one goes on from there.
+const COMMENT_PAGES: usize = 3;
+
 /// The status of an answer for what is not there, or not for this token.
 const NOT_FOUND: u16 = 404;
 
@@ -96,13 +99,16 @@ impl GitHub {
         PollOutcome::Read(all)
     }
 
-    /// The comments under the issues of a repository that were written or changed since then; none where they cannot be read now.
+    /// The comments under the issues of a repository that were written or changed since then, at most [`COMMENT_PAGES`] pages of them, and
+    /// what was read before a page failed; none where they cannot be read now.
     pub(super) async fn comments_since(
         &self,
         repo: &str,
         since: Millis,
         etag: Option<&str>,
     ) -> Option<CommentsRead> {
+        // GitHub counts in seconds.
+        let end_of_second = since.saturating_add(999);
         let since = rfc3339(since);
         let mut all = CommentsRead::default();
         for page in 1..=PAGES {
@@ -111,7 +117,11 @@ impl GitHub {
             );
             let tag = etag.filter(|_| page == 1);
             let answer = self.http.send("GET", &path, None, READ_TIMEOUT, tag).await;
-            let answer = classify_answer(answer, false).ok()?;
+            let answer = match classify_answer(answer, false) {
+                Ok(answer) => answer,
+                Err(_) if page == 1 => return None,
+                Err(_) => break,
+            };
             if page == 1 {
                 all.etag = answer.etag.clone().or_else(|| etag.map(str::to_owned));
             }
@@ -122,24 +132,30 @@ impl GitHub {
             }
             // The tag says nothing of the pages behind the first.
             all.etag = None;
+            // The next poll asks from the newest time on: it gets further only where that is a later one.
+            let newest = all.comments.last().map(|(_, comment)| comment.updated_at);
+            if page >= COMMENT_PAGES && newest.is_some_and(|newest| newest > end_of_second) {
+                break;
+            }
         }
+        all.has_more = true;
         Some(all)
     }
 
-    /// All comments under an issue; none where they cannot be read now.
-    pub(super) async fn comments_of(&self, repo: &str, number: i64) -> Option<Vec<SeenComment>> {
+    /// All comments under an issue.
+    pub(super) async fn comments_of(&self, repo: &str, number: i64) -> IssueComments {
         let mut all = Vec::new();
         for page in 1..=PAGES {
             let path = format!("/repos/{repo}/issues/{number}/comments?per_page=100&page={page}");
             let answer = self.http.send("GET", &path, None, READ_TIMEOUT, None).await;
-            let answer = classify_answer(answer, false).ok()?;
-            let rows = answer.body.as_array()?;
-            all.extend(rows.iter().map(read::<Comment>).filter_map(Comment::into_seen));
+            let Ok(answer) = classify_answer(answer, false) else { return IssueComments::Unreadable };
+            let Some(rows) = answer.body.as_array() else { return IssueComments::Unreadable };
+            all.extend(rows.iter().map(read::<Comment>).filter_map(Comment::into_comment));
             if rows.len() < 100 {
-                return Some(all);
+                return IssueComments::All(all);
             }
         }
-        None
+        IssueComments::TooMany
     }
 
     /// What the person who closed an issue said under it last; none where that was nothing, or was written by Baton.
@@ -166,9 +182,21 @@ impl GitHub {
 #[derive(Default)]
 pub(super) struct CommentsRead {
     /// Each with the number of its issue; the longest unchanged first.
-    pub(super) comments: Vec<(i64, SeenComment)>,
+    pub(super) comments: Vec<(i64, TrackerComment)>,
     /// The tag to show next time.
     pub(super) etag: Option<String>,
+    /// There are more, which the next poll reads.
+    pub(super) has_more: bool,
+}
+
+/// The comments under one issue.
+pub(super) enum IssueComments {
+    /// Every one.
+    All(Vec<TrackerComment>),
+    /// More than are read.
+    TooMany,
+    /// GitHub does not give them now.
+    Unreadable,
 }
 
 /// What the person who closed an issue said under it.

@@ -72,8 +72,9 @@ impl Service for Relay {
     fn pass(&mut self, _: &StopSignal) -> Duration {
         let Self { store, machine, duties, gate, webhook, runtime } = self;
         let now = || machine.now();
+        let outside_calls = |store: &mut Store| gate.calls(store, machine.now());
         let done =
-            sweep(store, (duties, Some(gate)), now, |effect| runtime.block_on(carry_out(webhook, effect)));
+            sweep(store, (duties, outside_calls), now, |effect| runtime.block_on(carry_out(webhook, effect)));
         if let Err(failure) = &done {
             tracing::error!(%failure, "the outbox cannot be read");
         }
@@ -88,10 +89,11 @@ async fn carry_out(webhook: &webhook::Webhook, effect: &Effect) -> Outcome {
     }
 }
 
-/// One look at the outbox; returns how many effects were tried. An effect is leased only while the duty is ours.
+/// One look at the outbox; returns how many effects were tried. An effect is leased only while the duty is ours, and only in the store
+/// that may call what is outside.
 fn sweep(
     store: &mut Store,
-    (duties, gate): (&Duties, Option<&EffectGate>),
+    (duties, mut outside_calls): (&Duties, impl FnMut(&mut Store) -> Result<OutsideCalls, Failure>),
     now: impl Fn() -> Millis,
     mut try_one: impl FnMut(&Effect) -> Outcome,
 ) -> Result<usize, Failure> {
@@ -99,9 +101,7 @@ fn sweep(
         return Ok(0);
     }
     let due = store.read(|tx| Ok(outbox::due(tx, Adapter::Webhook, now(), BATCH_SIZE)?))?;
-    if let Some(gate) = gate.filter(|_| !due.is_empty())
-        && gate.calls(store, now())? == OutsideCalls::Held
-    {
+    if due.is_empty() || outside_calls(store)? == OutsideCalls::Held {
         return Ok(0);
     }
     let mut tried = 0;
@@ -169,7 +169,11 @@ mod tests {
     use serde_json::Value;
 
     fn store_with_effect() -> Store {
-        let mut store = Store::open(&Target::Memory, 0).expect("store");
+        store_with_effect_in(&Target::Memory)
+    }
+
+    fn store_with_effect_in(place: &Target) -> Store {
+        let mut store = Store::open(place, 0).expect("store");
         store
             .write_shared(|tx| {
                 project::create(tx, "p", false, 0)?;
@@ -185,12 +189,41 @@ mod tests {
         store.read(|tx| Ok(outbox::count(tx)?)).expect("counted")
     }
 
+    #[allow(clippy::unnecessary_wraps, reason = "the gate may fail")]
+    fn allowed(_: &mut Store) -> Result<OutsideCalls, Failure> {
+        Ok(OutsideCalls::Allowed)
+    }
+
+    #[test]
+    fn a_copy_of_a_store_posts_no_webhook() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let [first, second] = ["first.db", "second.db"].map(|name| folder.path().join(name));
+        let mut original = store_with_effect_in(&Target::File(first.clone()));
+        let own = EffectGate::new("machine");
+        assert_eq!(own.calls(&mut original, 0).expect("asked"), OutsideCalls::Allowed);
+        drop(original);
+        std::fs::copy(&first, &second).expect("copied");
+        let posts_of = |place: &std::path::Path| {
+            let mut store = Store::open(&Target::File(place.into()), 0).expect("store");
+            let (duties, gate) = (Duties::everything(&mut store), EffectGate::new("machine"));
+            let mut posts = 0;
+            let tried =
+                sweep(&mut store, (&duties, |store: &mut Store| gate.calls(store, 0)), clock::now, |_| {
+                    posts += 1;
+                    Outcome::Done
+                });
+            (tried.expect("swept"), posts, states(&mut store))
+        };
+        assert_eq!(posts_of(&second), (0, 0, vec![("pending".to_owned(), 1)]), "it waits in the copy");
+        assert_eq!(posts_of(&first), (1, 1, vec![("done".to_owned(), 1)]), "the original goes on");
+    }
+
     #[test]
     fn what_is_done_is_not_done_again() {
         let mut store = store_with_effect();
         let duties = Duties::everything(&mut store);
-        assert_eq!(sweep(&mut store, (&duties, None), clock::now, |_| Outcome::Done).expect("swept"), 1);
-        assert_eq!(sweep(&mut store, (&duties, None), clock::now, |_| Outcome::Done).expect("swept"), 0);
+        assert_eq!(sweep(&mut store, (&duties, allowed), clock::now, |_| Outcome::Done).expect("swept"), 1);
+        assert_eq!(sweep(&mut store, (&duties, allowed), clock::now, |_| Outcome::Done).expect("swept"), 0);
         assert_eq!(states(&mut store), [("done".to_owned(), 1)]);
     }
 
@@ -199,14 +232,14 @@ mod tests {
         let mut store = store_with_effect();
         let duties = Duties::everything(&mut store);
         assert_eq!(
-            sweep(&mut store, (&duties, None), clock::now, |_| Outcome::Retry {
+            sweep(&mut store, (&duties, allowed), clock::now, |_| Outcome::Retry {
                 why: "503".into(),
                 after: None
             })
             .expect("swept"),
             1
         );
-        assert_eq!(sweep(&mut store, (&duties, None), clock::now, |_| Outcome::Done).expect("swept"), 0);
+        assert_eq!(sweep(&mut store, (&duties, allowed), clock::now, |_| Outcome::Done).expect("swept"), 0);
         assert_eq!(states(&mut store), [("pending".to_owned(), 1)]);
     }
 
@@ -214,7 +247,7 @@ mod tests {
     fn what_failed_for_good_is_kept_with_its_reason() {
         let mut store = store_with_effect();
         let duties = Duties::everything(&mut store);
-        sweep(&mut store, (&duties, None), clock::now, |_| Outcome::Final { why: "gone".into() })
+        sweep(&mut store, (&duties, allowed), clock::now, |_| Outcome::Final { why: "gone".into() })
             .expect("swept");
         assert_eq!(states(&mut store), [("failed".to_owned(), 1)]);
     }
@@ -227,7 +260,7 @@ mod tests {
         let first = store.write(&["p"], |tx| Ok(outbox::lease(tx, &due[0], clock::now())?)).expect("leased");
         let second = store.write(&["p"], |tx| Ok(outbox::lease(tx, &due[0], clock::now())?)).expect("asked");
         assert!(first.is_some() && second.is_none());
-        assert_eq!(sweep(&mut store, (&duties, None), clock::now, |_| Outcome::Done).expect("swept"), 0);
+        assert_eq!(sweep(&mut store, (&duties, allowed), clock::now, |_| Outcome::Done).expect("swept"), 0);
     }
 
     #[test]
@@ -236,7 +269,7 @@ mod tests {
         let before = Duties::everything(&mut store);
         let now = Duties::everything(&mut store);
         assert!(before.fence(duty::RELAY).is_some(), "it has not noticed yet");
-        assert_eq!(sweep(&mut store, (&before, None), clock::now, |_| Outcome::Done).expect("swept"), 0);
-        assert_eq!(sweep(&mut store, (&now, None), clock::now, |_| Outcome::Done).expect("swept"), 1);
+        assert_eq!(sweep(&mut store, (&before, allowed), clock::now, |_| Outcome::Done).expect("swept"), 0);
+        assert_eq!(sweep(&mut store, (&now, allowed), clock::now, |_| Outcome::Done).expect("swept"), 1);
     }
 }

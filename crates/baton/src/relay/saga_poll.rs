@@ -36,7 +36,7 @@ impl Driver {
         for repo in repos {
             let known = store.read(|tx| Ok(tracker::poll(tx, &repo)?))?.unwrap_or_default();
             if known.due_at <= now {
-                news += self.poll_repo(store, runtime, (github, &repo), known)?;
+                news += self.poll_repo(store, runtime, (github, &repo))?;
             }
         }
         Ok(news)
@@ -50,7 +50,7 @@ impl Driver {
         let Some(repo) = handoff.and_then(|handoff| handoff.issues_repo) else { return Ok(()) };
         match store.read(|tx| Ok(tracker::poll(tx, &repo)?))? {
             Some(known) if known.due_at == 0 && self.calls(store)? == OutsideCalls::Allowed => {
-                self.poll_repo(store, runtime, (github, &repo), known).map(drop)
+                self.poll_repo(store, runtime, (github, &repo)).map(drop)
             }
             _ => Ok(()),
         }
@@ -62,9 +62,13 @@ impl Driver {
         store: &mut Store,
         runtime: &Handle,
         (github, repo): (&GitHub, &str),
-        known: tracker::Poll,
     ) -> Result<usize, Failure> {
         let now = self.machine.now();
+        // At one moment: an issue that comes to be known moves back from where the repository is read.
+        let (known, issues) = store.snapshot(|tx| {
+            let known = tracker::poll(tx, repo)?.unwrap_or_default();
+            Ok((known, baton_store::handoff::issues_in_repo(tx, repo)?))
+        })?;
         let pause = i64::try_from(self.poll.as_millis()).unwrap_or(i64::MAX);
         let first = now.saturating_sub(REOPEN_POLL_SPAN);
         let since = if known.since_at == 0 { first } else { known.since_at };
@@ -75,20 +79,21 @@ impl Driver {
             store.write_shared(|tx| Ok(tracker::put_poll(tx, repo, &later)?))?;
             return Ok(0);
         };
-        let issues = store.read(|tx| Ok(baton_store::handoff::issues_in_repo(tx, repo)?))?;
         // Before the issues: one of them may say that the repository has another name by now.
-        let heard = self.poll_comments(store, runtime, (github, repo), (&issues, &known.comments))?;
-        let gone = self.find_deleted(store, runtime, (github, repo), (&issues, &polled.issues))?;
+        let comments = self.poll_comments(store, runtime, (github, repo), (&issues, &known.comments))?;
+        let seen = (issues.as_slice(), polled.issues.as_slice(), comments.is_complete);
+        let deletions = self.find_deleted(store, runtime, (github, repo), seen)?;
         let applied = self.apply_polled(store, runtime, (github, repo), (&issues, &polled.issues))?;
         let newest =
             polled.issues.iter().filter_map(|seen| seen.updated_at).max().unwrap_or(since).max(since);
         // What waits for its comments is listed again.
-        let newest = applied.oldest_unread.map_or(newest, |unread| newest.min(unread));
+        let oldest_unread = applied.oldest_unread.into_iter().chain(deletions.oldest_unread).min();
+        let newest = oldest_unread.map_or(newest, |unread| newest.min(unread));
         // The ETag is valid for the list since `since` only.
-        let etag = polled.etag.filter(|_| newest == since && applied.oldest_unread.is_none());
-        let next = tracker::Poll { etag, since_at: newest, due_at: now + pause, comments: heard.cursor };
-        store.write_shared(|tx| Ok(tracker::put_poll(tx, repo, &next)?))?;
-        Ok(applied.news + heard.news + gone)
+        let etag = polled.etag.filter(|_| newest == since && oldest_unread.is_none());
+        let next = tracker::Poll { etag, since_at: newest, due_at: now + pause, comments: comments.cursor };
+        note_polled(store, repo, (issues.len(), &next))?;
+        Ok(applied.news + comments.news + deletions.news)
     }
 
     /// Brings what a poll has seen into the ledger. A close whose words GitHub does not give yet waits for the next poll.
@@ -199,6 +204,21 @@ impl Driver {
     }
 }
 
+/// Notes how far a repository was read by a poll that knew so many issues. An issue whose number came to be known meanwhile was skipped
+/// by it: then the next poll reads from where this one began.
+fn note_polled(store: &mut Store, repo: &str, (known, next): (usize, &tracker::Poll)) -> Result<(), Failure> {
+    store.write_shared(|tx| {
+        // An issue that becomes known from here on waits, and then moves back what is written.
+        tracker::lock_poll(tx, repo)?;
+        let is_behind = baton_store::handoff::issues_in_repo(tx, repo)?.len() != known;
+        let noted = match is_behind {
+            true => tracker::Poll { due_at: next.due_at, ..tracker::poll(tx, repo)?.unwrap_or_default() },
+            false => next.clone(),
+        };
+        Ok(tracker::put_poll(tx, repo, &noted)?)
+    })
+}
+
 /// What became of the issues of a poll.
 #[derive(Default)]
 struct AppliedIssues {
@@ -232,6 +252,21 @@ fn awaited(read: ClosingWords, since_close: Millis) -> ClosingWords {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_poll_that_missed_an_issue_does_not_move_on() {
+        let mut store = Store::open(&baton_store::Target::Memory, 0).expect("store");
+        let poll = |store: &mut Store| store.read(|tx| Ok(tracker::poll(tx, "o/r")?)).expect("read");
+        let next =
+            tracker::Poll { etag: Some("new".into()), since_at: 20, due_at: 30, ..tracker::Poll::default() };
+        note_polled(&mut store, "o/r", (1, &next)).expect("noted");
+        assert_eq!(poll(&mut store), Some(tracker::Poll { due_at: 30, ..tracker::Poll::default() }));
+        note_polled(&mut store, "o/r", (0, &next)).expect("noted");
+        assert_eq!(poll(&mut store), Some(next.clone()));
+        let later = tracker::Poll { since_at: 40, due_at: 50, ..next.clone() };
+        note_polled(&mut store, "o/r", (1, &later)).expect("noted");
+        assert_eq!(poll(&mut store), Some(tracker::Poll { due_at: 50, ..next }));
+    }
 
     #[test]
     fn a_close_waits_ten_minutes_for_words_that_are_not_given_and_no_longer() {

@@ -16,6 +16,7 @@ mod keyed_call;
 mod known_scope;
 mod placeholder;
 mod question;
+mod readiness;
 mod sent_document;
 mod server_fault;
 
@@ -28,6 +29,7 @@ pub(crate) use client::Remote;
 pub(crate) use disk::client_store;
 pub(crate) use facts::{AnsweredQuestion, ClientHost, FACTS_REQUIRED};
 pub(crate) use keyed_call::RemoteCall;
+pub(crate) use readiness::check_ready;
 
 /// What is posted to `/api/v1/remote/{operation}`.
 #[derive(Debug, Default, Serialize, Deserialize)]

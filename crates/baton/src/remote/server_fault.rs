@@ -42,3 +42,14 @@ pub(super) fn unreadable_refusal(server: &Server, why: &str) -> Refusal {
         "check BATON_SERVER, and `baton --version` on both sides",
     )
 }
+
+/// What is said of a server that answers, and whose store does not.
+pub(super) fn unready_refusal(server: &Server, why: &str) -> Refusal {
+    let what = format!("{} is not ready: {}", server.url, baton_model::id::visible(why));
+    Refusal::new(
+        Kind::Outside,
+        "server_unready",
+        what,
+        "its log says more; `baton doctor` there checks its store",
+    )
+}

@@ -35,7 +35,8 @@ fn edits(issue: &IssueEdits) -> String {
         }
     }
     if !issue.body_added.is_empty() {
-        text.push_str(&format!("  written into its text:\n{}", quoted(&issue.body_added)));
+        let cut = if issue.is_body_shortened { " (shortened)" } else { "" };
+        text.push_str(&format!("  written into its text{cut}:\n{}", quoted(&issue.body_added)));
     }
     if issue.body_lines_removed > 0 {
         let lines = usize::try_from(issue.body_lines_removed).unwrap_or(usize::MAX);
@@ -47,10 +48,30 @@ fn edits(issue: &IssueEdits) -> String {
 fn comment(one: &IssueComment) -> String {
     let edited = one.edited_at.map(|at| format!(", changed {}", time_ago(at))).unwrap_or_default();
     let cut = if one.is_shortened { " (shortened)" } else { "" };
-    let head = format!("  {}, {}{edited}{cut}\n", visible(&one.author), time_ago(one.created_at));
+    let author = one.author.as_deref().map_or_else(|| "a person".to_owned(), visible);
+    let head = format!("  {author}, {}{edited}{cut}\n", time_ago(one.created_at));
     format!("{head}{}", quoted(&one.text))
 }
 
 fn count(number: usize, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn what_is_shortened_says_so_and_a_comment_without_a_name_is_a_persons() {
+        let found = json!({ "notice": "data", "comments_total": 1, "see_all": "baton task show t --full",
+            "issue": { "body_added": "and GET /y", "is_body_shortened": true },
+            "comments": [{ "created_at": "1970-01-01T00:00:04Z", "text": "half up?" }] });
+        let shown = conversation(&serde_json::from_value(found).expect("a conversation"));
+        for words in
+            ["written into its text (shortened):\n", "  a person, ", "all of it: `baton task show t --full`"]
+        {
+            assert!(shown.contains(words), "{words}: {shown}");
+        }
+    }
 }

@@ -48,6 +48,29 @@ fn doctor_names_the_first_delta_that_a_flipped_bit_has_changed_and_says_what_to_
     assert_eq!(lola.run(&["doctor"]).code, 0);
 }
 
+/// SQLite gives out whatever bytes a text has.
+#[test]
+fn a_text_that_is_none_any_more_is_damage_which_the_doctor_names() {
+    let stage = Stage::in_a_file("bytes of the file are changed").registered();
+    let lola = stage.terminal("Lola");
+    lola.json(&["project", "set", "--phase", "wombatphase"]);
+    lola.json(&["start"]);
+    let copy = stage.root().join("copy.db").display().to_string();
+    lola.json(&["backup", &copy]);
+    let mut bytes = fs::read(&copy).expect("a backup");
+    let word = b"wombatphase";
+    for at in 0..bytes.len() - word.len() {
+        if bytes[at..].starts_with(word) {
+            bytes[at] = 0xff;
+        }
+    }
+    fs::write(&copy, bytes).expect("bytes are changed");
+    let report = lola.run(&["--store", &copy, "doctor"]);
+    assert_eq!(report.code, 1, "{report:#?}");
+    assert!(report.out.contains("NOT sound") && report.out.contains("next: "), "{}", report.out);
+    lola.refused(1, "store_corrupt", &["--store", &copy, "status"]);
+}
+
 #[test]
 fn an_export_that_was_cut_or_altered_is_refused_with_its_line_and_a_whole_one_is_imported() {
     let stage = Stage::in_a_file("the other store is a file").registered();

@@ -109,15 +109,80 @@ fn a_store_that_was_moved_or_restored_in_its_place_goes_on_unasked() {
     ann.json(&["backup", &backup]);
     let restored = ann.json(&["restore", "--yes", &backup]);
     assert_eq!(restored["effects_held_for"], Value::Null, "{restored:#}");
+    let there = ann.with("BATON_STORE", moved_away(&stage));
+    assert_eq!(there.json(&["doctor"])["effects_held_for"], Value::Null);
+    there.json(&["handoff", "retry", &id]);
+    assert_eq!(issues(&hub), [true]);
+}
+
+/// Whose word counts where several stores take over one after the other: the last one's, wherever the others heard of it.
+#[test]
+fn each_store_hears_of_the_last_one_that_took_over() {
+    let (stage, hub, _) = with_pending_issue();
+    let ann = with_github(&stage.terminal("Ann"), &hub);
+    let path = |name: &str| stage.root().join(name).display().to_string();
+    let backup = path("b.db");
+    ann.json(&["backup", &backup]);
+    for name in ["second.db", "third.db"] {
+        fs::copy(&backup, path(name)).expect("copied");
+        let taken = ann.with("BATON_STORE", path(name)).json(&["store", "take-over"]);
+        assert_eq!(taken["told"], json!(true), "{name}: {taken:#}");
+    }
+    held(&ann.text(&["doctor"]), &path("third.db"));
+    held(&ann.with("BATON_STORE", path("second.db")).text(&["doctor"]), &path("third.db"));
+    assert_eq!(ann.with("BATON_STORE", path("third.db")).json(&["doctor"])["effects_held_for"], Value::Null);
+}
+
+/// Moves a store that carries out what goes outside to another place, where it goes on; returns that place.
+fn moved_away(stage: &Stage) -> std::path::PathBuf {
     let moved = stage.root().join("moved.db");
     for suffix in ["", "-wal", "-shm"] {
         let name = |path: &std::path::Path| format!("{}{suffix}", path.display());
         let _ = fs::rename(name(&stage.store()), name(&moved));
     }
-    let there = ann.with("BATON_STORE", &moved);
-    assert_eq!(there.json(&["doctor"])["effects_held_for"], Value::Null);
-    there.json(&["handoff", "retry", &id]);
-    assert_eq!(issues(&hub), [true]);
+    moved
+}
+
+#[test]
+fn what_comes_into_the_place_of_a_store_that_was_moved_waits() {
+    for way in ["restore", "cp"] {
+        let (stage, hub, id) = with_pending_issue();
+        let ann = with_github(&stage.terminal("Ann"), &hub);
+        let backup = stage.root().join("b.db").display().to_string();
+        ann.json(&["backup", &backup]);
+        let moved = moved_away(&stage);
+        match way {
+            "restore" => {
+                let restored = ann.json(&["restore", "--yes", &backup]);
+                assert_ne!(restored["effects_held_for"], Value::Null, "{restored:#}");
+            }
+            _ => {
+                for suffix in ["", "-wal"] {
+                    let name = |path: &std::path::Path| format!("{}{suffix}", path.display());
+                    let _ = fs::copy(name(&moved), name(&stage.store()));
+                }
+            }
+        }
+        assert_ne!(ann.json(&["doctor"])["effects_held_for"], Value::Null, "{way}");
+        let there = ann.with("BATON_STORE", &moved);
+        there.json(&["handoff", "retry", &id]);
+        assert_eq!(there.json(&["doctor"])["effects_held_for"], Value::Null, "{way}");
+        assert_eq!(issues(&hub), [true], "{way}");
+    }
+}
+
+#[test]
+fn a_restore_in_the_place_of_a_store_that_waits_waits_as_well() {
+    let (stage, hub, _) = with_pending_issue();
+    let ann = with_github(&stage.terminal("Ann"), &hub);
+    let path = |name: &str| stage.root().join(name).display().to_string();
+    let (store, backup, other) = (stage.store().display().to_string(), path("b.db"), path("other.db"));
+    ann.json(&["backup", &backup]);
+    ann.json(&["store", "copy", &store, &other]);
+    ann.with("BATON_STORE", &other).json(&["store", "take-over"]);
+    let restored = ann.json(&["restore", "--yes", &backup]);
+    assert_eq!(restored["effects_held_for"], json!(other), "{restored:#}");
+    held(&ann.text(&["doctor"]), &other);
 }
 
 #[test]

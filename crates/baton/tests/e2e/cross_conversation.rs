@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use baton_emulator::{Options, Proxy};
+use baton_emulator::{Fault, Options, Proxy};
 use hmac::{Hmac, KeyInit, Mac};
 use serde_json::{Value, json};
 use sha2::Sha256;
@@ -96,6 +96,96 @@ fn what_people_say_and_change_under_an_issue_is_read_back() {
     });
     assert_eq!(requests("/repos/o/lib/issues/1/comments").len(), 1);
     stage.assert_sound();
+}
+
+#[test]
+fn many_comments_are_read_over_several_polls() {
+    let (stage, hub) = (Stage::ready(), github(Options::default()));
+    let proxy = Proxy::start(&hub.url(), None).expect("a proxy");
+    let Two { ann, .. } = two(&stage, Some(&hub));
+    let ann = ann.with("BATON_GITHUB_API", proxy.url());
+    let id = text(&hand(&ann, &["--repo", "o/lib"]), "handoff_id");
+    for number in 0..450 {
+        hub.hub().add_comment("o/lib", 1, "carol", &format!("remark {number}"));
+        if number % 150 == 0 {
+            std::thread::sleep(Duration::from_millis(1_100));
+        }
+    }
+    let pages = || {
+        let all =
+            proxy.exchanges().into_iter().filter(|one| one.request.path == "/repos/o/lib/issues/comments");
+        all.map(|one| one.request.query["page"].clone()).collect::<Vec<_>>()
+    };
+    let before = pages().len();
+    poll(&ann);
+    let first = pages().split_off(before);
+    assert_eq!(first, ["1", "2", "3"], "no more at once");
+    let total = || ann.json(&["handoff", "show", &id, "--full"])["conversation"]["comments_total"].clone();
+    wait(|| {
+        poll(&ann);
+        total() == 450
+    });
+    stage.assert_sound();
+}
+
+#[test]
+fn a_deleted_comment_is_found_once_github_gives_the_list() {
+    let (stage, hub) = (Stage::ready(), github(Options::default()));
+    let Two { ann, .. } = two(&stage, Some(&hub));
+    let id = text(&hand(&ann, &["--repo", "o/lib"]), "handoff_id");
+    let first = hub.hub().add_comment("o/lib", 1, "carol", "half up?").expect("a comment");
+    let is_shown = || ann.text(&["handoff", "show", &id]).contains("half up?");
+    wait(|| {
+        poll(&ann);
+        is_shown()
+    });
+    hub.script(Some(Box::new(|request| {
+        if request.path.ends_with("/issues/1/comments") { Fault::Refuse(503, None) } else { Fault::None }
+    })));
+    std::thread::sleep(Duration::from_millis(1_100));
+    hub.hub().edit_comment("o/lib", 1, first, None);
+    for _ in 0..4 {
+        poll(&ann);
+    }
+    assert!(is_shown(), "which one was deleted is not known");
+    hub.script(None);
+    wait(|| {
+        poll(&ann);
+        !is_shown()
+    });
+}
+
+#[test]
+fn what_is_said_before_the_answer_of_github_has_come_is_read() {
+    let (stage, hub) = (Stage::ready(), github(Options::default()));
+    let Two { ann, .. } = two(&stage, Some(&hub));
+    let known = text(&hand(&ann, &["--repo", "o/lib"]), "handoff_id");
+    // The issue is made, its answer is lost, and it is not found again for a while.
+    hub.script(Some(Box::new(|request| match (request.method.as_str(), request.query.get("sort")) {
+        ("POST", _) => Fault::DropAfter,
+        (_, Some(sort)) if sort == "created" => Fault::Refuse(503, None),
+        _ => Fault::None,
+    })));
+    let another = ["handoff", "create", "--to", "lib", "--subject", "Another", "--description", "Half even"];
+    let lost = ann.run(&[&another[..], &["--repo", "o/lib", "--json"]].concat());
+    assert_eq!(lost.code, 5, "{lost:#?}");
+    let id = text(&lost.json(), "handoff_id");
+    assert_eq!(hub.hub().issues("o/lib").len(), 2);
+    hub.hub().add_comment("o/lib", 2, "carol", "early words");
+    std::thread::sleep(Duration::from_millis(1_100));
+    hub.hub().add_comment("o/lib", 1, "carol", "later words");
+    let is_shown = |id: &str, words: &str| ann.text(&["handoff", "show", id]).contains(words);
+    wait(|| {
+        poll(&ann);
+        is_shown(&known, "later words")
+    });
+    hub.script(None);
+    assert_eq!(ann.json(&["handoff", "retry", &id])["state"], "offered");
+    assert_eq!(hub.hub().issues("o/lib").len(), 2);
+    wait(|| {
+        poll(&ann);
+        is_shown(&id, "early words")
+    });
 }
 
 #[test]

@@ -47,6 +47,7 @@ mod database;
 #[path = "../../../store/tests/support/database_server.rs"]
 mod database_server;
 mod delivery;
+mod doctor;
 mod door;
 mod drift;
 mod evil_clone;
@@ -108,6 +109,7 @@ mod tasks;
 mod terminal;
 mod tools;
 mod top;
+mod top_counts;
 mod transcript_copies;
 mod transcript_doctor;
 mod transcripts;

@@ -166,6 +166,27 @@ fn a_damaged_store_comes_back_as_it_was() {
     assert!(fs::read(stage.store()).expect("store").starts_with(b"dear diary"), "{undo}");
 }
 
+/// Such a store is opened, and what is damaged is met later.
+#[test]
+fn a_store_with_a_damaged_page_is_restored() {
+    let (stage, backup) = with_backup();
+    let lola = stage.terminal("Lola");
+    for suffix in ["-wal", "-shm"] {
+        let _ = fs::remove_file(beside(&stage.store(), suffix));
+    }
+    let mut bytes = fs::read(&backup).expect("a backup");
+    let pages = bytes.chunks_mut(4_096).skip(1);
+    let word = b"before";
+    for page in pages.filter(|page| page.windows(word.len()).any(|part| part == word)) {
+        page.fill(0xff);
+    }
+    fs::write(stage.store(), bytes).expect("written");
+    assert_eq!(lola.run(&["doctor"]).code, 1);
+    lola.json(&["restore", "--yes", &backup]);
+    assert_eq!(notes(&stage), ["before"]);
+    stage.assert_sound();
+}
+
 #[test]
 fn a_kept_store_is_restored_with_its_log() {
     let (stage, backup) = with_backup();

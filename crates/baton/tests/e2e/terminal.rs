@@ -201,6 +201,7 @@ const CALLS: &[&str] = &[
     "token create --scope read --name HIDDEN",
     "token revoke HIDDEN",
     "doctor",
+    "doctor --report",
     "config show",
     "reassign --to Mallory SESSION",
     "pickup --dry-run",

@@ -30,8 +30,6 @@ pub struct Filter {
     pub tags: Vec<String>,
     /// A part of this task.
     pub parent: Option<String>,
-    /// A part of none.
-    pub whole: bool,
     /// This priority.
     pub priority: Option<i64>,
     /// All of these words, in the id, the title, or a text.
@@ -74,7 +72,6 @@ impl Filter {
             && !unassigned
             && !self.durable
             && !self.roleless
-            && !self.whole
             && self.board_state.is_none()
             && self.other_types.is_empty()
             && self.priority.is_none()
@@ -107,7 +104,6 @@ impl Filter {
             && any(&self.any_label, &task.labels)
             && any(&self.tags, &task.specialist_tags)
             && is(&self.parent, task.parent_id.as_deref())
-            && !(self.whole && task.parent_id.is_some())
             && self.priority.is_none_or(|priority| priority == task.priority)
             && self.created_after.is_none_or(|at| task.created_at >= at)
             && self.metadata.as_ref().is_none_or(|(key, value)| has_metadata(task, key, value))

@@ -40,7 +40,7 @@ pub struct ListInput {
     #[serde(default)]
     pub to: Option<String>,
     /// `oldest` first, or `newest`; oldest when it is left out.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub order: Option<Order>,
     /// The identity that looks, else the caller's: rows say what it can do with them.
     #[serde(default)]

@@ -133,7 +133,7 @@ fn plan(
         documents,
         phase: of(|seed| &seed.current_phase),
         stage: of(|seed| &seed.current_stage),
-        is_repository_named: input.issues_github_repo.is_some(),
+        follows_registry: Some(input.issues_github_repo.is_none()),
         ..HandoffDetails::default()
     };
     details.tags = note_tags(&details);

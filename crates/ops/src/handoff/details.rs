@@ -75,9 +75,10 @@ pub(crate) struct HandoffDetails {
     /// The hand-off that was left anew in its place.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replaced_by: Option<String>,
-    /// Its sender has named the repository of its issue: a change of the registry does not move it.
-    #[serde(default, rename = "repository_named", skip_serializing_if = "std::ops::Not::not")]
-    pub is_repository_named: bool,
+    /// Whether its issue goes to where the registry says when it is made: not where its sender has named the repository. A hand-off that
+    /// was written down before this was kept does not say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub follows_registry: Option<bool>,
     /// The repository of its issue is not to be found: polls are answered so.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub repository_missing: bool,

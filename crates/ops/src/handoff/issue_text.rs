@@ -1,17 +1,21 @@
 //! What people change about an issue itself: its title, body and labels.
 
 use baton_model::handoff::Handoff;
+use baton_model::issue::labels;
 use baton_model::issue_conversation::{IssueText, MAX_TEXT_BYTES, body_changes, head};
 use baton_model::saga::{Kind, Step};
-use baton_store::{Failure, Tx, handoff_step, issue_text};
+use baton_store::{Failure, Tx, handoff_step, issue_text, task};
 
-use super::steps::{draft, draft_of_task};
+use super::details::HandoffDetails;
 use super::tracker::TrackerEventInput;
-use super::tracker_comments::without_secrets;
+use super::tracker_input::without_secrets;
 
 /// The most labels that are kept, and the longest title and label, in bytes.
 const MAX_LABELS: usize = 100;
 const MAX_LINE_BYTES: usize = 1_024;
+
+/// The last line of what people wrote into an issue's text, where that is more than is kept.
+pub(super) const REST_ON_GITHUB: &str = "(shortened; the whole is on GitHub)";
 
 /// What became of the text of an issue that was seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,23 +42,14 @@ pub(super) fn note(tx: &mut Tx<'_>, known: &Handoff, input: &TrackerEventInput) 
     let mut labels_ever = before.labels_ever.clone();
     labels_ever.extend(labels.iter().filter(|label| !before.labels_ever.contains(label)).cloned());
     labels_ever.truncate(2 * MAX_LABELS);
-    let present = input.body.as_deref().unwrap_or_default();
-    let sent_body = match &before.sent_body {
-        Some(sent) => Some(sent.clone()),
-        // One that was published before this was kept: what is seen first is what was sent.
-        None if is_published(tx, known)? => Some(present.to_owned()),
-        None => None,
-    };
-    let ours = match &sent_body {
-        Some(sent) => sent.clone(),
-        // A packet that cannot be written out any more is compared with nothing.
-        None => draft(known).map_or_else(|_| present.to_owned(), |draft| draft.body),
-    };
-    let (added, body_removed) = body_changes(&ours, present);
-    let added = without_secrets(&added);
+    // Both without secrets: a line of ours that loses one here is no edit.
+    let present = without_secrets(input.body.as_deref().unwrap_or_default());
+    // Of one that was sent before this was kept, or by a request whose answer was lost, what is seen first is what was sent.
+    let sent_body = before.sent_body.clone().unwrap_or_else(|| present.clone());
+    let (added, body_removed) = body_changes(&sent_body, &present);
     let body_added = match head(&added, MAX_TEXT_BYTES) {
         whole if whole.len() == added.len() => added,
-        start => format!("{start}\n(shortened; the whole is on GitHub)"),
+        start => format!("{start}\n{REST_ON_GITHUB}"),
     };
     let text = IssueText {
         title: Some(line(title)),
@@ -62,31 +57,69 @@ pub(super) fn note(tx: &mut Tx<'_>, known: &Handoff, input: &TrackerEventInput) 
         labels_ever,
         body_added,
         body_removed,
-        sent_body,
+        sent_body: Some(sent_body),
         edited_by: before.edited_by.clone(),
+        edited_at: before.edited_at,
         updated_at: at,
     };
     let text_is_theirs = !text.body_added.is_empty() || body_removed > 0;
-    let without_time = |text: &IssueText| IssueText { updated_at: 0, ..text.clone() };
-    let is_same = without_time(&text) == without_time(&before);
+    let before = IssueText { sent_body: text.sent_body.clone(), ..before };
+    let is_same = text == IssueText { updated_at: at, ..before.clone() };
     if !is_same && is_being_edited(tx, known)? {
         return Ok(TextNews::HeldBack);
     }
-    let edited_by = if is_same { text.edited_by } else { input.edited_by.clone() };
-    issue_text::put(tx, &known.handoff_id, &IssueText { edited_by, ..text })?;
+    let (task_title, of_task) = task_words(tx, known)?;
+    let text = match text.has_new_edits(&before, &task_title, &of_task) || before.title.is_none() {
+        true => IssueText { edited_by: input.edited_by.clone(), edited_at: at, ..text },
+        // A poll has seen the edit first and does not know whose it is: the event of that moment does.
+        false if is_same && at == before.edited_at => {
+            IssueText { edited_by: text.edited_by.or_else(|| input.edited_by.clone()), ..text }
+        }
+        // What brought this is Baton's, or is no edit: whose the edits are stays as it is.
+        false => text,
+    };
+    issue_text::put(tx, &known.handoff_id, &text)?;
     let is_news = before.title.is_some() || text_is_theirs;
     Ok(if !is_same && is_news { TextNews::Changed } else { TextNews::None })
 }
 
-/// Notes what a task was published with: it may change here without its issue.
-pub(super) fn note_published(tx: &mut Tx<'_>, known: &Handoff) -> Result<(), Failure> {
-    let sent_body = Some(draft_of_task(tx, known)?.body);
+/// Keeps the text that is about to be sent: what another version would write, or the task says later, is not what people see. Where an
+/// earlier request with another text may have arrived, what is seen first counts.
+pub(super) fn note_sent(
+    tx: &mut Tx<'_>,
+    known: &Handoff,
+    (body, is_unknown): (&str, bool),
+) -> Result<(), Failure> {
+    if known.issue_number.is_some() {
+        return Ok(());
+    }
     let before = issue_text::of(tx, &known.handoff_id)?.unwrap_or_default();
+    let body = without_secrets(body);
+    let sent_body = match is_unknown {
+        true => before.sent_body.clone().filter(|earlier| *earlier == body),
+        false => Some(body),
+    };
+    if sent_body == before.sent_body {
+        return Ok(());
+    }
     Ok(issue_text::put(tx, &known.handoff_id, &IssueText { sent_body, ..before })?)
 }
 
-fn is_published(tx: &mut Tx<'_>, known: &Handoff) -> Result<bool, Failure> {
-    Ok(handoff_step::of(tx, &known.handoff_id)?.iter().any(|step| step.kind == Kind::Publish))
+/// Title and labels that the issue has of its task.
+pub(super) fn task_words(tx: &mut Tx<'_>, known: &Handoff) -> Result<(String, Vec<String>), Failure> {
+    let task = match &known.task_id {
+        Some(id) => task::get(tx, &known.to_project_id, id)?,
+        None => None,
+    };
+    let (title, labels) = match task {
+        Some(task) => (task.title, labels(&task.labels, task.priority)),
+        None => {
+            let details = HandoffDetails::of(known);
+            (known.subject.clone(), labels(&details.tags, details.priority))
+        }
+    };
+    // What the issue has is compared without secrets.
+    Ok((without_secrets(&title), labels.iter().map(|label| without_secrets(label)).collect()))
 }
 
 fn is_being_edited(tx: &mut Tx<'_>, known: &Handoff) -> Result<bool, Failure> {

@@ -113,7 +113,7 @@ pub(super) fn read(
     Ok(paths.iter().map(read).collect())
 }
 
-/// Whether nobody looked at the file.
+/// Whether the file was out of sight.
 fn is_unseen(why: OmissionReason) -> bool {
     matches!(why, OmissionReason::Elsewhere | OmissionReason::OnServer)
 }

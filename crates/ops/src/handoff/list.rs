@@ -30,10 +30,10 @@ pub struct ListInput {
     #[serde(default)]
     pub all: bool,
     /// Only those for this name or role (`role:NAME`).
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
     /// `newest` first, or `oldest`; newest when it is left out.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub order: Option<Order>,
     /// Say with each what the one who looks can do with it.
     #[serde(default)]

@@ -37,6 +37,7 @@ pub(crate) mod steps;
 pub(crate) mod task_end;
 pub(crate) mod tracker;
 mod tracker_comments;
+mod tracker_input;
 
 use baton_model::access::Grant;
 use baton_model::delta::Kind;
@@ -68,7 +69,7 @@ pub use retry::{Retry, RetryInput};
 pub use row::{MemoryRef, Progress, Row, SeededSession};
 pub use show::{BatonRow, HandoffOrBaton, Show, ShowInput, ShowOutput};
 pub use tracker::{TrackerEvent, TrackerEventInput, TrackerEventOutput};
-pub use tracker_comments::{SeenComment, TrackerComments, TrackerCommentsInput, TrackerCommentsOutput};
+pub use tracker_comments::{TrackerComment, TrackerComments, TrackerCommentsInput, TrackerCommentsOutput};
 
 /// The hand-off named by an id or a unique prefix of one, if this caller has to do with either of its projects.
 pub(crate) fn by_id(tx: &mut Tx<'_>, grant: &Grant, id: &str) -> Result<Handoff, Failure> {

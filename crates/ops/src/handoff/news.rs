@@ -2,7 +2,7 @@
 
 use baton_model::actor::{Actor, ActorType};
 use baton_model::handoff::{Handoff, State};
-use baton_model::id::{BOT, check_identity, is_shared_name, short};
+use baton_model::id::{BOT, check_identity, identity_key, is_shared_name, short};
 use baton_model::message::Message;
 use baton_model::printable::quotable;
 use baton_store::{Failure, Tx, message};
@@ -43,9 +43,11 @@ pub(super) fn signal_sender(
     let by = actor(handoff, by);
     let is_local = handoff.from_project_id == handoff.to_project_id;
     let is_own = is_local && by.is(&handoff.from_identity);
+    let is_withdrawn = is_withdrawn_by_other(handoff, by);
     let by_receiver = match handoff.state {
         State::Accepted | State::Completed | State::Declined if !is_own => true,
         State::Expired | State::Failed => false,
+        State::Cancelled if is_withdrawn => false,
         _ => return Ok(()),
     };
     if check_identity(&handoff.from_identity).is_err() {
@@ -53,12 +55,14 @@ pub(super) fn signal_sender(
     }
     let project = Actor { name: &handoff.to_project_id, kind: ActorType::Project };
     let from = match (by_receiver, is_named) {
+        (false, _) if is_withdrawn => by,
         (false, _) => SYSTEM,
         (true, false) => project,
         (true, true) if check_identity(by.name).is_err() => Actor::agent(BOT),
         (true, true) => by,
     };
     let receiver = given_name(tx, &handoff.to_project_id)?.unwrap_or_else(|| handoff.to_project_id.clone());
+    let actor = if is_withdrawn { by.name.to_owned() } else { actor_text(&receiver, (by, is_named)) };
     let is_elsewhere = !is_local && matches!(from.kind, ActorType::Agent | ActorType::Project);
     let news = Message {
         project_id: handoff.from_project_id.clone(),
@@ -69,7 +73,7 @@ pub(super) fn signal_sender(
         from_type: from.kind,
         from_project_id: (by_receiver && is_elsewhere).then(|| handoff.to_project_id.clone()),
         to_identity: handoff.from_identity.clone(),
-        subject: subject(handoff, &actor_text(&receiver, (by, is_named)), (&receiver, what)),
+        subject: subject(handoff, &actor, (&receiver, what)),
         body: body(handoff),
         created_at: env.now,
         ..Message::default()
@@ -78,6 +82,14 @@ pub(super) fn signal_sender(
         return Ok(());
     }
     Ok(message::insert(tx, &news)?)
+}
+
+/// Whether another agent of the sender's project took it back: the sender hears of that.
+fn is_withdrawn_by_other(handoff: &Handoff, by: Actor<'_>) -> bool {
+    handoff.state == State::Cancelled
+        && by.kind == ActorType::Agent
+        && check_identity(by.name).is_ok()
+        && identity_key(by.name) != identity_key(&handoff.from_identity)
 }
 
 /// Who brought a hand-off into its state: the ending says it, where one of GitHub's users has the name of an agent, or where it is only

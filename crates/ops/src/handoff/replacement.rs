@@ -138,7 +138,7 @@ fn not_returned_refusal(known: &Handoff) -> Refusal {
         .with("state", known.state.as_str())
 }
 
-/// Writes down that the hand-off which a call replaces has expired, where nobody did that yet.
+/// Writes down that the hand-off which a call replaces has expired, where that is not written down yet.
 pub(super) fn settle_replaced(
     store: &mut Store,
     env: &mut Env<'_>,

@@ -62,7 +62,7 @@ impl Operation for Retry {
                 redirect(&mut after, repo)?;
             }
             if repo.is_some() {
-                let details = HandoffDetails { is_repository_named: true, ..HandoffDetails::of(&after) };
+                let details = HandoffDetails { follows_registry: Some(false), ..HandoffDetails::of(&after) };
                 after.plan = details.to_text();
             }
             if after.state == State::Failed {
@@ -141,7 +141,7 @@ fn without_access(env: &Env<'_>, handoff: &Handoff, steps: &[Step]) -> Option<Wa
 fn registered_since(tx: &mut Tx<'_>, known: &Handoff) -> Result<Option<String>, Failure> {
     if known.tracker != "github"
         || known.issue_number.is_some()
-        || HandoffDetails::of(known).is_repository_named
+        || HandoffDetails::of(known).follows_registry == Some(false)
     {
         return Ok(None);
     }
@@ -153,11 +153,12 @@ fn registered_since(tx: &mut Tx<'_>, known: &Handoff) -> Result<Option<String>, 
 }
 
 /// Before an issue is made: it goes to where the receiver's issues are registered by now. One that an earlier try may have made is looked
-/// for where that was.
+/// for where that was. Of an old hand-off nothing says whether its sender has named the repository: only a retry moves it.
 pub(crate) fn follow_registry(tx: &mut Tx<'_>, known: &mut Handoff, step: &Step) -> Result<(), Failure> {
     if step.kind == StepKind::Task
         && !step.is_unknown
         && is_forward(known.state)
+        && HandoffDetails::of(known).follows_registry == Some(true)
         && let Some(repo) = registered_since(tx, known)?
     {
         known.issues_repo = Some(repo);

@@ -6,7 +6,7 @@ use baton_model::saga::Kind;
 use baton_model::saga::Step;
 use baton_model::seed::{SeededWork, with_work, without_work};
 use baton_store::state::SavedState;
-use baton_store::{Failure, Tx, handoff_step, message, session, state};
+use baton_store::{Failure, Tx, handoff as store_handoff, handoff_step, message, session, state};
 use serde_json::{Value, json};
 
 use super::details::HandoffDetails;
@@ -16,9 +16,13 @@ use crate::op::Env;
 
 /// The state that a session of this hand-off begins with.
 pub(crate) fn seed_state(handoff: &Handoff, before: Option<Value>) -> Value {
+    of_work(handoff, |work| with_work(before, work))
+}
+
+fn of_work<T>(handoff: &Handoff, f: impl FnOnce(&SeededWork<'_>) -> T) -> T {
     let details = HandoffDetails::of(handoff);
     let url = handoff.task_url();
-    let work = SeededWork {
+    f(&SeededWork {
         handoff_id: &handoff.handoff_id,
         from_project_id: details.sent_as.as_ref().unwrap_or(&handoff.from_project_id),
         subject: &handoff.subject,
@@ -26,8 +30,7 @@ pub(crate) fn seed_state(handoff: &Handoff, before: Option<Value>) -> Value {
         task_url: url.as_deref(),
         phase: details.phase.as_deref(),
         stage: details.stage.as_deref(),
-    };
-    with_work(before, &work)
+    })
 }
 
 /// Seeds the session, or gives an existing one its next action under the version that was just read. A live one is left
@@ -106,36 +109,75 @@ pub(super) fn unseed(
         return Ok(LocalStepOutcome::Done(None));
     };
     if !made["before"].is_null() {
-        let body = made["before"].to_string();
-        let version = tx.next_number(&handoff.to_project_id, known.version)?;
-        let back = SavedState { version, body, updated_at: env.now, handoff_id: None, ..known };
-        state::put(tx, &handoff.to_project_id, &back)?;
+        put_back(tx, env, handoff, (known, &made["before"]))?;
     } else if known.claimed_at.is_none() {
         state::remove(tx, &handoff.to_project_id, &known)?;
     }
     Ok(LocalStepOutcome::Done(None))
 }
 
-/// Ends the state of a hand-off that is completed: nobody goes on with it. A state that was there before the hand-off loses the work
-/// alone. What was saved in it stands in the ledger.
+/// Ends the state of a hand-off that is completed, so that no session continues it. A state that the hand-off found gives up its work alone, and
+/// has its own next action, phase and stage again. What was saved in it stands in the ledger.
 pub(crate) fn end_completed_state(tx: &mut Tx<'_>, env: &Env<'_>, handoff: &Handoff) -> Result<(), Failure> {
     if handoff.state != State::Completed {
         return Ok(());
     }
     let project_id = handoff.to_project_id.as_str();
     let Some(known) = state::of_handoff(tx, project_id, &handoff.handoff_id)? else { return Ok(()) };
-    let steps = handoff_step::of(tx, &handoff.handoff_id)?;
-    let seeded = steps.iter().rev().find(|step| step.kind == Kind::Session);
-    let seeded: Value =
-        seeded.and_then(|step| serde_json::from_str(step.result.as_deref()?).ok()).unwrap_or_default();
-    let is_older = seeded.get("before").is_some_and(|before| !before.is_null());
-    if !is_older {
+    let before = state_before(tx, handoff)?;
+    if before.is_null() {
         state::end(tx, project_id, &known)?;
         return Ok(());
     }
     let body = serde_json::from_str(&known.body).unwrap_or_default();
-    let body = without_work(body, &handoff.handoff_id).to_string();
+    let body = of_work(handoff, |work| without_work(body, &before, work));
+    put_back(tx, env, handoff, (known, &body))
+}
+
+/// Saves a state without the work of a hand-off. It is that of an earlier hand-off again, where it had the work of one.
+fn put_back(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    handoff: &Handoff,
+    (known, body): (SavedState, &Value),
+) -> Result<(), Failure> {
+    let project_id = handoff.to_project_id.as_str();
     let version = tx.next_number(project_id, known.version)?;
-    let back = SavedState { version, body, updated_at: env.now, handoff_id: None, ..known };
+    let handoff_id = seeded_by(body).filter(|id| *id != handoff.handoff_id).map(str::to_owned);
+    let back = SavedState { version, body: body.to_string(), updated_at: env.now, handoff_id, ..known };
     Ok(state::put(tx, project_id, &back)?)
+}
+
+/// The hand-off whose work a state has.
+fn seeded_by(state: &Value) -> Option<&str> {
+    state.pointer("/metadata/handoff_id")?.as_str()
+}
+
+/// How many hand-offs that seeded one state before each other are looked through.
+const MAX_EARLIER: usize = 16;
+
+/// The state that the hand-off found; null where there was none. The work of earlier hand-offs in it that have ended since is not in it.
+fn state_before(tx: &mut Tx<'_>, handoff: &Handoff) -> Result<Value, Failure> {
+    state_found(tx, handoff, MAX_EARLIER)
+}
+
+fn state_found(tx: &mut Tx<'_>, handoff: &Handoff, most: usize) -> Result<Value, Failure> {
+    let steps = handoff_step::of(tx, &handoff.handoff_id)?;
+    let seeded = steps.iter().rev().find(|step| step.kind == Kind::Session);
+    let mut seeded: Value =
+        seeded.and_then(|step| serde_json::from_str(step.result.as_deref()?).ok()).unwrap_or_default();
+    let before = seeded.get_mut("before").map(Value::take).unwrap_or_default();
+    let earlier = match seeded_by(&before).filter(|id| most > 0 && *id != handoff.handoff_id) {
+        Some(id) => store_handoff::get(tx, id)?.filter(|one| one.to_project_id == handoff.to_project_id),
+        None => None,
+    };
+    let is_over =
+        |state| matches!(state, State::Completed | State::Cancelled | State::Declined | State::Expired);
+    Ok(match earlier.filter(|earlier| is_over(earlier.state)) {
+        Some(earlier) => {
+            let first = state_found(tx, &earlier, most - 1)?;
+            of_work(&earlier, |work| without_work(before, &first, work))
+        }
+        None => before,
+    })
 }

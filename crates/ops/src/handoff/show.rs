@@ -41,7 +41,7 @@ pub struct ShowInput {
     #[serde(default)]
     pub actions: bool,
     /// All that people said under its issue, and not the newest alone.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub full: bool,
 }
 

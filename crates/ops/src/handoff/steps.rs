@@ -13,6 +13,7 @@ use baton_store::{Failure, Tx, memory, task};
 use serde_json::{Map, Value, json};
 
 use super::details::HandoffDetails;
+use super::issue_text::note_sent;
 use super::seeding::{seed, unseed};
 use super::{record, task_end};
 use crate::ledger::{Author, append_json};
@@ -20,7 +21,7 @@ use crate::op::Env;
 use crate::task::{add as add_task, update_without_delta};
 
 /// How far the clocks of two machines may differ, in milliseconds.
-const SKEW: i64 = 3_600_000;
+pub(super) const SKEW: i64 = 3_600_000;
 /// How important a hand-off's note is, in thousandths.
 const IMPORTANCE: i64 = 400;
 
@@ -44,13 +45,19 @@ pub(crate) fn is_outside(handoff: &Handoff, step: &Step) -> bool {
     }
 }
 
-/// What a step asks of the tracker outside. A task that is published goes out as it is now, not as it was handed over.
+/// What a step is about to ask of the tracker outside; the text of an issue is kept as it is sent. A task that is published goes out as it
+/// is now, not as it was handed over.
 pub(crate) fn call(tx: &mut Tx<'_>, handoff: &Handoff, step: &Step) -> Result<TrackerCall, Failure> {
-    if step.kind == Kind::Publish {
+    let call = if step.kind == Kind::Publish {
         let draft = draft_of_task(tx, handoff)?;
-        return Ok(TrackerCall::Create(Box::new(Draft { may_exist: step.is_unknown, known: None, ..draft })));
+        TrackerCall::Create(Box::new(Draft { may_exist: step.is_unknown, known: None, ..draft }))
+    } else {
+        call_of(handoff, step)?
+    };
+    if let TrackerCall::Create(draft) = &call {
+        note_sent(tx, handoff, (&draft.body, step.is_unknown))?;
     }
-    Ok(call_of(handoff, step)?)
+    Ok(call)
 }
 
 fn call_of(handoff: &Handoff, step: &Step) -> Result<TrackerCall, Refusal> {

@@ -1,6 +1,5 @@
 //! What a tracker outside says, brought into the ledger.
 
-use baton_model::access::Scope;
 use baton_model::actor::{Actor, ActorType};
 use baton_model::handoff::{Event, Handoff, LateWords, State};
 use baton_model::issue::{Edit, TrackerResult, marker};
@@ -8,8 +7,8 @@ use baton_model::refusal::Refusal;
 use baton_model::saga::{self, Kind, StepStage};
 use baton_model::task::Task;
 use baton_model::time::Millis;
-use baton_model::tracker::{github_task_id, parse_issues_repo};
-use baton_store::{Failure, Tx, handoff, handoff_step, task};
+use baton_model::tracker::github_task_id;
+use baton_store::{Failure, Tx, handoff, handoff_step, task, tracker};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -17,7 +16,8 @@ use serde_json::json;
 use super::details::{HandoffDetails, SeenIssue};
 use super::edit::IssueChange;
 use super::issue_text::{self, TextNews};
-use super::steps::{close_row, rewrite_note, task_of};
+use super::steps::{SKEW, close_row, rewrite_note, task_of};
+use super::tracker_input::repo_of;
 use super::{Row, acceptor, closing_words, edit, isolation, late_words, moved, record};
 use crate::ledger::Author;
 use crate::op::{Cx, Env, Meta, Operation};
@@ -46,13 +46,16 @@ pub(crate) fn record_success(
             Ok(())
         }
         TrackerResult::Issue { number, url, .. } => {
-            handoff.issue_number = Some(*number);
+            let is_new = handoff.issue_number.replace(*number) != Some(*number);
             moved::follow(tx, env, handoff, url)?;
+            if let Some(repo) = handoff.issues_repo.as_deref().filter(|_| is_new) {
+                // Polls and webhooks have skipped what people wrote and changed while its number was not known.
+                tracker::rewind(tx, repo, handoff.created_at.saturating_sub(SKEW))?;
+            }
             let details = HandoffDetails { url: Some(url.clone()), ..HandoffDetails::of(handoff) };
             handoff.plan = details.to_text();
             if kind == Kind::Publish {
                 handoff.tracker = "github".into();
-                issue_text::note_published(tx, handoff)?;
                 return published(tx, env, handoff);
             }
             let repo = handoff.issues_repo.clone().unwrap_or_default();
@@ -218,10 +221,7 @@ impl Operation for TrackerEvent {
     type Output = TrackerEventOutput;
 
     fn run(input: TrackerEventInput, cx: &mut Cx<'_>) -> Result<TrackerEventOutput, Failure> {
-        cx.env.caller.grant.require_all_projects()?;
-        // What it says ends hand-offs that others have accepted.
-        cx.env.caller.grant.require(Scope::Operator)?;
-        let repo = parse_issues_repo(&input.repo, cx.env.host.github_enterprise())?;
+        let repo = repo_of(cx, &input.repo)?;
         if !["open", "closed"].contains(&input.state.as_str()) {
             let what = "an issue is open or closed";
             return Err(Refusal::invalid("state_unknown", what, "pass what the tracker says").into());

@@ -1,15 +1,14 @@
 //! `tracker_comments`: what people write under the issues of hand-offs, brought into the ledger.
 
-use baton_model::access::Scope;
 use baton_model::issue_conversation::{
     CommentStanding, IssueComment, MAX_TEXT_BYTES, beyond_limit, head, is_own,
 };
 use baton_model::time::Millis;
-use baton_model::tracker::parse_issues_repo;
 use baton_store::{Failure, Tx, handoff, issue_comment};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::tracker_input::{repo_of, without_secrets};
 use crate::op::{Cx, Meta, Operation};
 
 /// The longest name of an author that is kept, in bytes.
@@ -18,7 +17,7 @@ const MAX_AUTHOR_BYTES: usize = 100;
 /// Takes what people write under an issue.
 pub struct TrackerComments;
 
-/// Input of `tracker_comments`: what a poll or a webhook has seen.
+/// Input of `tracker_comments`: what a poll has read or a webhook brings.
 #[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TrackerCommentsInput {
@@ -28,7 +27,7 @@ pub struct TrackerCommentsInput {
     pub number: i64,
     /// Comments as they are on the tracker.
     #[serde(default)]
-    pub comments: Vec<SeenComment>,
+    pub comments: Vec<TrackerComment>,
     /// Ids of comments that are not there any more.
     #[serde(default)]
     pub deleted: Vec<i64>,
@@ -37,7 +36,7 @@ pub struct TrackerCommentsInput {
 /// A comment as the tracker has it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct SeenComment {
+pub struct TrackerComment {
     /// Its id there.
     pub id: i64,
     /// Who wrote it.
@@ -67,9 +66,7 @@ impl Operation for TrackerComments {
     type Output = TrackerCommentsOutput;
 
     fn run(input: TrackerCommentsInput, cx: &mut Cx<'_>) -> Result<TrackerCommentsOutput, Failure> {
-        cx.env.caller.grant.require_all_projects()?;
-        cx.env.caller.grant.require(Scope::Operator)?;
-        let repo = parse_issues_repo(&input.repo, cx.env.host.github_enterprise())?;
+        let repo = repo_of(cx, &input.repo)?;
         let Some(known) = cx.store.read(|tx| Ok(handoff::by_issue(tx, &repo, input.number)?))? else {
             return Ok(TrackerCommentsOutput::default());
         };
@@ -127,7 +124,7 @@ fn nameless(comment_id: i64) -> IssueComment {
 }
 
 /// A comment as it is kept: without secrets, within its bounds, and one of Baton's own without its words.
-fn clean(seen: &SeenComment) -> IssueComment {
+fn clean(seen: &TrackerComment) -> IssueComment {
     let whole = without_secrets(&seen.body);
     let comment = IssueComment {
         comment_id: seen.id,
@@ -139,9 +136,4 @@ fn clean(seen: &SeenComment) -> IssueComment {
         updated_at: seen.updated_at,
     };
     if is_own(&seen.body) { comment.without_words(CommentStanding::Own) } else { comment }
-}
-
-/// A text of the tracker's as it may be kept.
-pub(super) fn without_secrets(text: &str) -> String {
-    baton_transcripts::redact::shared().redact(text).text.into_owned()
 }

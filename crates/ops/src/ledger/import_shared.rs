@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use baton_model::handoff::{Handoff, State};
-use baton_model::issue_conversation::CommentStanding;
+use baton_model::issue_conversation::{CommentStanding, IssueComment, IssueText};
 use baton_model::message::Message;
 use baton_model::saga::Step;
 use baton_model::time::Millis;
@@ -67,35 +67,69 @@ impl SharedHandoffs {
         Ok(true)
     }
 
-    /// Writes what was said or changed under an issue, if it is newer than the copy that is there. False: its hand-off has not come.
+    /// Writes what was said or changed under an issue, if it is newer than the copy that is there. False: its hand-off has not come. An
+    /// export leaves out the names of the other project's people where the two are kept apart: whichever copy names the author of a
+    /// comment or of an edit, the name stays.
     pub(super) fn issue(&self, tx: &mut Tx<'_>, table: &str, row: &Row) -> Result<bool, Failure> {
         let id = text(row, "handoff_id");
         if !self.steps.contains_key(&id) {
             return Ok(false);
         }
-        // An export leaves out the names of the other project's people where the two are kept apart.
-        let there = match table {
+        match table {
             "issue_text" => {
-                let known = issue_text::of(tx, &id)?;
-                known.map(|text| (false, text.updated_at, text.edited_by.is_some()))
+                let mut row = row.clone();
+                let there = issue_text::of(tx, &id)?;
+                let editor = text(&row, "edited_by");
+                match &there {
+                    Some(known) if known.edited_at != int(&row, "edited_at") => {}
+                    Some(known) if known.edited_by.is_none() && !editor.is_empty() => {
+                        issue_text::put(tx, &id, &IssueText { edited_by: Some(editor), ..known.clone() })?;
+                    }
+                    Some(IssueText { edited_by: Some(known), .. }) if editor.is_empty() => {
+                        row.insert("edited_by".into(), known.as_str().into());
+                    }
+                    _ => {}
+                }
+                let there = there.map(|text| text.updated_at);
+                write_newer(tx, table, &row, there, int(&row, "updated_at"))?;
             }
             _ => {
-                let known = issue_comment::of(tx, &id)?;
-                let known = known.into_iter().find(|one| one.comment_id == int(row, "comment_id"));
-                known.map(|one| (!one.standing.is_there(), one.updated_at, one.author.is_some()))
+                let mut row = row.clone();
+                let there = issue_comment::get(tx, &id, int(&row, "comment_id"))?;
+                let author = text(&row, "author");
+                match &there {
+                    Some(known) if known.author.is_none() && !author.is_empty() => {
+                        issue_comment::put(tx, &id, &IssueComment { author: Some(author), ..known.clone() })?;
+                    }
+                    Some(IssueComment { author: Some(known), .. }) if author.is_empty() => {
+                        row.insert("author".into(), known.as_str().into());
+                    }
+                    _ => {}
+                }
+                let there = there.map(|one| (!one.standing.is_there(), one.updated_at));
+                // What was deleted stays so.
+                let is_deleted = text(&row, "standing") == CommentStanding::Deleted.as_str();
+                write_newer(tx, table, &row, there, (is_deleted, int(&row, "updated_at")))?;
             }
-        };
-        let is_deleted = text(row, "standing") == CommentStanding::Deleted.as_str();
-        let has_name = ["author", "edited_by"].iter().any(|column| !text(row, column).is_empty());
-        let newness = (is_deleted, int(row, "updated_at"), has_name);
-        match there {
-            None => drop(dump::write(tx, table, row)?),
-            // What was deleted stays so.
-            Some(there) if there < newness => dump::replace(tx, table, row)?,
-            Some(_) => {}
         }
         Ok(true)
     }
+}
+
+/// Writes a row where there is none, or one that is less new.
+fn write_newer<N: PartialOrd>(
+    tx: &mut Tx<'_>,
+    table: &str,
+    row: &Row,
+    there: Option<N>,
+    newness: N,
+) -> Result<(), Failure> {
+    match there {
+        None => drop(dump::write(tx, table, row)?),
+        Some(there) if there < newness => dump::replace(tx, table, row)?,
+        Some(_) => {}
+    }
+    Ok(())
 }
 
 /// The newer plan of a hand-off, with those who accepted and ended it as the older one names them: an export leaves out the people of

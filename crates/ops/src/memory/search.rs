@@ -3,6 +3,7 @@
 use baton_model::id::check_label;
 use baton_model::memory::{View, score};
 use baton_model::query::check_query;
+use baton_model::refusal::Refusal;
 use baton_store::Failure;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -27,7 +28,7 @@ pub struct SearchInput {
     #[serde(default)]
     pub query: String,
     /// The memory of this id, or of a unique prefix of it, alone, also where it was withdrawn.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// Only this kind.
     #[serde(default)]
@@ -106,6 +107,7 @@ impl Operation for Search {
         }
         let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         if let Some(id) = &input.id {
+            check_named_alone(&input)?;
             return named_memory(cx, project_id, id);
         }
         let Cx { store, env } = cx;
@@ -142,6 +144,20 @@ impl Operation for Search {
             recall_why: found.why,
         })
     }
+}
+
+/// Refuses a search beside an id: one of the two would count for nothing.
+fn check_named_alone(input: &SearchInput) -> Result<(), Refusal> {
+    let is_searched =
+        !input.query.is_empty() || input.kind.is_some() || !input.tags.is_empty() || input.related;
+    if !is_searched {
+        return Ok(());
+    }
+    Err(Refusal::invalid(
+        "input_invalid",
+        "`id` names one memory, and nothing is searched beside it",
+        "leave out `query`, `kind`, `tags` and `related`, or leave out `id`",
+    ))
 }
 
 /// A memory that is named: no search is made for it.

@@ -28,7 +28,7 @@ pub struct ThreadsInput {
     #[serde(default = "default_limit")]
     pub limit: usize,
     /// `next` of the page before.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<i64>,
 }
 

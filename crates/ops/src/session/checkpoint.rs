@@ -111,9 +111,6 @@ pub(super) fn task_key(session: &Session) -> String {
     if is_shared_name(&session.identity) { format!("session:{}", session.session_id) } else { String::new() }
 }
 
-/// How many states of a project are looked through for one that was seeded in another name.
-const STATES: i64 = 200;
-
 fn save(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
@@ -185,8 +182,8 @@ fn saved_before(
     if known.is_some() || !is_named {
         return Ok(known);
     }
-    for state in state::of_project(tx, &own.project_id, STATES)? {
-        if state.task_key == key && is_seed_of(tx, own, &state)? {
+    for state in state::seeded(tx, &own.project_id, key)? {
+        if is_seed_of(tx, own, &state)? {
             return Ok(Some(state));
         }
     }

@@ -157,7 +157,7 @@ pub(crate) fn find(
     Ok(own.filter(|own| is_here(&own.location.machine)).map(|_| earlier))
 }
 
-/// The one conversation of the same id and beginning whose folder on this machine is gone: it was moved.
+/// The conversation of the same id and beginning, if the folders on this machine in which it was are gone: it was moved.
 fn moved(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
@@ -184,8 +184,8 @@ fn moved(
             None => {}
         }
     }
-    // It goes by the folder in which it lies now.
-    let found = found.pop().filter(|_| found.is_empty());
+    // It may have been moved before. It goes by the folder in which it lies now.
+    let found = found.into_iter().max_by_key(|known: &Conversation| known.updated_at);
     Ok(found.map(|known| Conversation { native_id: native.key(), ..known }))
 }
 

@@ -57,11 +57,12 @@ pub struct ListInput {
     /// Only parts of this task.
     #[serde(default)]
     pub parent: Option<String>,
-    /// Only tasks that are a part of no other.
-    #[serde(default)]
+    /// Only tasks that are a part of no open one; where closed ones are asked for, too: of none that was not deleted. The other filters do
+    /// not count for this.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub whole: bool,
-    /// Say with each how many parts it has.
-    #[serde(default)]
+    /// Say with each how many parts it has; closed ones count where they are listed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub parts: bool,
     /// Only this priority.
     #[serde(default)]
@@ -159,7 +160,12 @@ impl Operation for List {
             }
             let closed = filter.status.iter().any(|status| status == "closed")
                 || input.board_state == Some(BoardState::Closed);
-            let shelf = if input.all || closed { TaskList::All } else { TaskList::Open };
+            let shelf = match (input.all || closed, input.whole) {
+                (true, true) => TaskList::Wholes,
+                (true, false) => TaskList::All,
+                (false, true) => TaskList::OpenWholes,
+                (false, false) => TaskList::Open,
+            };
             let (found, more) = collect(tx, &project_id, env, (shelf, &filter), (input.after, limit))?;
             if found.is_empty() {
                 // What was imported may have a status of its own; one that no task has is a slip.
@@ -167,7 +173,7 @@ impl Operation for List {
             }
             let mut rows = rows(tx, &found, input.edges)?;
             if input.parts {
-                count_parts(tx, &project_id, &mut rows)?;
+                count_parts(tx, &project_id, &mut rows, input.all || closed)?;
             }
             Ok((rows, more))
         })?;
@@ -187,7 +193,6 @@ fn filter(input: &ListInput, now: Millis) -> Filter {
         labels: input.labels.clone(),
         any_label: input.any_label.clone(),
         tags: input.tags.clone(),
-        whole: input.whole,
         priority: input.priority,
         durable: input.durable,
         roleless: input.agent_role.as_deref() == Some(""),
@@ -228,10 +233,16 @@ fn count_edges(tx: &mut Tx<'_>, tasks: &[Task], rows: &mut [Row]) -> Result<(), 
     Ok(())
 }
 
-fn count_parts(tx: &mut Tx<'_>, project_id: &str, rows: &mut [Row]) -> Result<(), Failure> {
+/// Puts to each row how many parts it has: of open ones alone where closed ones are not listed.
+fn count_parts(
+    tx: &mut Tx<'_>,
+    project_id: &str,
+    rows: &mut [Row],
+    counts_closed: bool,
+) -> Result<(), Failure> {
     for rows in rows.chunks_mut(task::BATCH_SIZE) {
         let ids: Vec<&str> = rows.iter().map(|row| row.task.id.as_str()).collect();
-        let counts = count::parts_of_many(tx, project_id, &ids)?;
+        let counts = count::parts_of_many(tx, project_id, &ids, counts_closed)?;
         for row in rows {
             row.part_count = Some(counts.get(&row.task.id).copied().unwrap_or_default());
         }

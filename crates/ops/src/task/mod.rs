@@ -206,7 +206,7 @@ fn collect(
     let wanted = after.saturating_add(limit).saturating_add(1);
     let page = match (filter.is_open(), shelf) {
         // There is an index for each list but that of all tasks, of which every page would sort all.
-        (true, task::TaskList::All) => i64::try_from(wanted).unwrap_or(i64::MAX),
+        (true, task::TaskList::All | task::TaskList::Wholes) => i64::try_from(wanted).unwrap_or(i64::MAX),
         (true, _) => i64::try_from(wanted).unwrap_or(i64::MAX).min(LARGE_PAGE),
         (false, _) => 500,
     };

@@ -140,6 +140,19 @@ on_every_backend! {
         let same = w.ok(&agent("Owner").at(&there.display().to_string(), None), "transcript_import", import(there.join(name)));
         assert_eq!(same["baton_id"], longer["baton_id"], "{same:#}");
         assert_eq!(offered(w).len(), 1);
+        // It is moved once more.
+        w.advance(1_000);
+        let third = home.path().join("third");
+        std::fs::rename(&there, &third).expect("moved");
+        w.machines.gone_folders.insert(there.display().to_string());
+        let place = third.display().to_string();
+        let moved = w.ok(&agent("Owner").at(&place, None), "transcript_import", import(third.join(name)));
+        assert_eq!(moved["baton_id"], longer["baton_id"], "{moved:#}");
+        let more = format!("{chat}\n#### and count it\n\nI will count it\n\n#### and sum it up\n\nI sum it up\n");
+        std::fs::write(third.join(name), more).expect("a chat");
+        w.ok(&agent("Owner").at(&place, None), "transcript_import", import(third.join(name)));
+        assert_eq!(offered(w).len(), 1);
+        let (left, there) = (longer, third);
         // While the one that was moved is there, another one with the same beginning is a copy, although the first folder is gone.
         let beside = home.path().join("copy");
         std::fs::create_dir_all(&beside).expect("a folder");

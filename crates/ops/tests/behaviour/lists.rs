@@ -2,6 +2,7 @@
 
 use baton_model::issue::TrackerOutcome;
 use baton_ops::saga::{LeasedStep, StepStart};
+use baton_ops::{baton, handoff, memory, message, task};
 use serde_json::{Value, json};
 
 use crate::saga::{begin, driver, tell};
@@ -28,6 +29,25 @@ fn due_step(w: &mut World, id: &str) -> Box<LeasedStep> {
             StepStart::Wait(at) | StepStart::Leased(at) => w.now = at,
             other => panic!("nothing to ask: {other:?}"),
         }
+    }
+}
+
+/// A server refuses fields that it does not know, also where they say nothing: one of an earlier version is asked without them.
+#[test]
+fn what_is_not_asked_for_is_not_sent_where_an_earlier_server_does_not_know_it() {
+    let (tasks, offers) = (task::ListInput::default(), handoff::ListInput::default());
+    let (shown, batons) = (handoff::ShowInput::default(), baton::ListInput::default());
+    let (found, threads) = (memory::SearchInput::default(), message::ThreadsInput::default());
+    for (input, fields) in [
+        (json!(tasks), &["whole", "parts"][..]),
+        (json!(offers), &["to", "order"]),
+        (json!(shown), &["full"]),
+        (json!(batons), &["order"]),
+        (json!(found), &["id"]),
+        (json!(threads), &["before"]),
+    ] {
+        let sent: Vec<&&str> = fields.iter().filter(|field| input.get(**field).is_some()).collect();
+        assert!(sent.is_empty(), "{sent:?} of {input}");
     }
 }
 
@@ -148,6 +168,11 @@ on_every_backend! {
         w.ok(&agent("Donna"), "memory_withdraw", json!({ "id": one, "why": "half down" }));
         assert_eq!(read(w, &one)["items"][0]["withdrawn_why"], "half down");
         w.no(&agent("Ann"), "memory_search", json!({ "id": "0000-none" }), "memory_unknown");
+        for beside in [json!({ "query": "cart" }), json!({ "kind": "note" }), json!({ "tags": ["tax"] }), json!({ "related": true })] {
+            let mut input = beside.clone();
+            input["id"] = json!(one);
+            w.no(&agent("Ann"), "memory_search", input, "input_invalid");
+        }
         w.register("q");
         w.no(&agent("Ann").project("q"), "memory_search", json!({ "id": one }), "memory_unknown");
     }
@@ -165,10 +190,56 @@ on_every_backend! {
             rows.iter().map(|row| (text(row, "title"), row["part_count"].clone())).collect::<Vec<_>>()
         };
         let row = |title: &str, count: i64| (title.to_owned(), json!(count));
-        assert_eq!(read(w, json!({ "whole": true, "parts": true, "limit": 1 })), [row("fence", 0), row("house", 2)]);
+        assert_eq!(read(w, json!({ "whole": true, "parts": true, "limit": 1 })), [row("fence", 0), row("house", 1)], "closed parts are not listed, and not counted");
+        assert_eq!(read(w, json!({ "whole": true, "parts": true, "all": true })), [row("fence", 0), row("house", 2)]);
         assert_eq!(read(w, json!({ "parent": house, "parts": true })), [row("roof", 1)]);
         assert_eq!(read(w, json!({ "parent": house, "parts": true, "all": true })), [row("roof", 1), row("door", 0)]);
         assert_eq!(read(w, json!({ "parent": roof }))[0].1, Value::Null, "only where it was asked for");
+    }
+
+    fn an_open_part_of_a_closed_or_deleted_task_stands_by_itself(w) {
+        let make = |w: &mut World, title: &str, parent: Value| {
+            w.advance(1_000);
+            text(&w.ok(&agent("Ann"), "task_create", json!({ "title": title, "parent": parent })), "id")
+        };
+        let house = make(w, "house", Value::Null);
+        let roof = make(w, "roof", json!(house));
+        make(w, "slates", json!(roof));
+        let shed = make(w, "shed", Value::Null);
+        make(w, "lock", json!(shed));
+        w.ok(&agent("Ann"), "task_close", json!({ "id": house, "reason": "done", "force": true }));
+        w.ok(&agent("Ann"), "task_delete", json!({ "id": shed, "force": true }));
+        let read = |w: &mut World, input: Value| {
+            let rows = all_pages(w, "task_list", (input, "after"));
+            rows.iter().map(|row| text(row, "title")).collect::<Vec<_>>()
+        };
+        for limit in [1, 2, 50] {
+            assert_eq!(read(w, json!({ "whole": true, "limit": limit })), ["roof", "lock"], "pages of {limit}");
+            assert_eq!(read(w, json!({ "whole": true, "all": true, "limit": limit })), ["house", "lock"], "pages of {limit}");
+        }
+        assert_eq!(read(w, json!({ "parent": roof })), ["slates"], "below what is open");
+    }
+
+    fn a_role_without_a_name_is_nobodys_address(w) {
+        w.register("q");
+        let lola = agent("Lola");
+        w.ok(&lola, "handoff_create", json!({ "to_project_id": "q", "subject": "for anybody" }));
+        w.ok(&lola, "handoff_create", json!({ "to_project_id": "q", "subject": "for a role", "to_role": "testing" }));
+        w.start(&lola);
+        w.ok(&lola, "session_wrap", json!({ "summary": "for anybody" }));
+        for project in [json!({}), json!({ "all": true })] {
+            for order in ["oldest", "newest"] {
+                let find = |w: &mut World, operation: &str, to: &str| {
+                    let mut input = project.clone();
+                    (input["to"], input["order"]) = (json!(to), json!(order));
+                    let found = w.ok(&lola, operation, input);
+                    (list(&found["items"]).len(), found["total"].clone())
+                };
+                assert_eq!(find(w, "handoff_list", "role:"), (0, json!(0)), "{project} {order}");
+                assert_eq!(find(w, "handoff_list", "role:testing"), (1, json!(1)), "{project} {order}");
+                assert_eq!(find(w, "baton_list", "role:"), (0, json!(0)), "{project} {order}");
+            }
+        }
     }
 
     fn an_open_session_says_what_it_has_claimed_and_where_it_works(w) {

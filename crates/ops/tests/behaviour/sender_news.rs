@@ -83,6 +83,21 @@ on_every_backend! {
         assert!(!news.contains("--replaces"), "{news}");
     }
 
+    fn a_sender_hears_that_another_of_the_project_took_a_hand_off_back(w) {
+        w.register("q");
+        let mut left = |subject: &str| {
+            let input = json!({ "to_project_id": "q", "subject": subject, "description": "d" });
+            text(&w.ok(&sender(), "handoff_create", input), "handoff_id")
+        };
+        let (own, others) = (left("mine"), left("theirs"));
+        w.ok(&sender(), "handoff_advance", json!({ "id": own, "action": "cancel" }));
+        assert_eq!(heard(w, &sender(), "was cancelled"), Vec::<String>::new());
+        w.ok(&agent("Mal"), "handoff_advance", json!({ "id": others, "action": "cancel" }));
+        let news = heard(w, &sender(), "was cancelled");
+        assert_eq!(news.len(), 1, "{news:?}");
+        assert!(news[0].ends_with("\"theirs\" was cancelled by Mal"), "{news:?}");
+    }
+
     fn every_hand_off_follows_a_renamed_repository_and_each_sender_hears_of_it_once(w) {
         let mut hub = set_up(w);
         let own = [offered(w, &mut hub, &sender(), "one"), offered(w, &mut hub, &sender(), "two")];

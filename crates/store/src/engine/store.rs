@@ -263,9 +263,9 @@ impl Store {
     /// what they did not make, such as a trigger. Empty is sound.
     pub fn check(&mut self) -> Result<Vec<String>, Fault> {
         let engine = self.connection.engine.as_mut();
-        let mut found = engine.integrity()?;
-        found.extend(migrate::differences(engine, self.migrations)?);
-        found.extend(engine.schema_differences(self.migrations)?);
+        let mut found = damage(engine.integrity())?;
+        found.extend(damage(migrate::differences(engine, self.migrations))?);
+        found.extend(damage(engine.schema_differences(self.migrations))?);
         Ok(found)
     }
 
@@ -319,4 +319,12 @@ fn retries(kind: FaultKind) -> u32 {
 /// 1, 2, 4 … 256 ms.
 fn pause(tries: u32) -> Duration {
     Duration::from_millis(1 << tries.min(8))
+}
+
+/// What a look at the store found; that damage keeps it from reading is a finding, too.
+fn damage(found: Result<Vec<String>, Fault>) -> Result<Vec<String>, Fault> {
+    match found {
+        Err(fault) if fault.kind == FaultKind::Corrupt => Ok(vec![fault.message]),
+        found => found,
+    }
 }

@@ -22,6 +22,7 @@ CREATE TABLE issue_text (
     body_removed BIGINT NOT NULL,
     sent_body TEXT,
     edited_by TEXT,
+    edited_at BIGINT NOT NULL,
     updated_at BIGINT NOT NULL
 );
 

@@ -15,6 +15,8 @@ crate::sql! {
     LEAD = "SELECT CAST(COALESCE(SUM(closed_at - created_at), 0) AS BIGINT), COUNT(*) FROM task WHERE project_id = $1 AND closed_at >= created_at";
     PARTS_OF_MANY = concat!("SELECT parent_id, COUNT(*) FROM task WHERE project_id = $1 AND parent_id IN ", super::many!(), "
         AND status <> 'tombstone' GROUP BY parent_id");
+    OPEN_PARTS_OF_MANY = concat!("SELECT parent_id, COUNT(*) FROM task WHERE project_id = $1 AND parent_id IN ", super::many!(), "
+        AND status <> 'closed' AND status <> 'tombstone' GROUP BY parent_id");
     EPICS_DONE = "SELECT COUNT(*) FROM task e WHERE e.project_id = $1 AND e.issue_type = 'epic' AND e.status <> 'closed'
         AND e.status <> 'tombstone'
         AND EXISTS (SELECT 1 FROM task c WHERE c.project_id = e.project_id AND c.parent_id = e.task_id)
@@ -76,13 +78,15 @@ pub fn lead(tx: &mut Tx<'_>, project_id: &str) -> Result<(i64, i64), Fault> {
     Ok((r.int()?, r.int()?))
 }
 
-/// How many parts each of these tasks has, closed ones too; those without any are left out.
+/// How many parts each of these tasks has, closed ones too or open ones alone; those without any are left out.
 pub fn parts_of_many(
     tx: &mut Tx<'_>,
     project_id: &str,
     task_ids: &[&str],
+    counts_closed: bool,
 ) -> Result<HashMap<String, i64>, Fault> {
-    super::counts(tx.query(PARTS_OF_MANY, &super::many_params(project_id, task_ids))?)
+    let sql = if counts_closed { PARTS_OF_MANY } else { OPEN_PARTS_OF_MANY };
+    super::counts(tx.query(sql, &super::many_params(project_id, task_ids))?)
 }
 
 /// Open epics whose parts are all closed.

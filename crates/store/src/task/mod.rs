@@ -9,10 +9,22 @@ macro_rules! many {
 }
 pub(crate) use many;
 
+/// The columns that the row reader takes, in its order.
+macro_rules! columns {
+    () => {
+        "project_id, task_id, title, description, status, priority, issue_type, assignee, agent_role, \
+         labels, created_by, created_at, updated_at, closed_at, close_reason, extra, parent_id, defer_until, \
+         estimated_minutes, specialist_tags, agent_context, handoff_instructions, previous_agent, attempts, result, \
+         pending_type, woken, claim_token, claim_by, claim_session_id, claim_lease, claim_until, blocked, passes, \
+         ready, wait_until, clocks, claim_machine, claim_process, claim_bearer"
+    };
+}
+
 pub mod comment;
 pub mod count;
 pub mod dependency;
 pub mod line;
+pub mod page;
 
 use std::collections::HashMap;
 
@@ -25,6 +37,7 @@ use baton_model::time::Millis;
 
 use crate::engine::{Fault, Row, Tx};
 use crate::{Value, json, params};
+pub use page::{TaskList, page};
 
 /// How many tasks a statement that is asked for several takes at once.
 pub const BATCH_SIZE: usize = 32;
@@ -46,17 +59,6 @@ fn counts(rows: Vec<Row>) -> Result<HashMap<String, i64>, Fault> {
     rows.into_iter().map(pair).collect()
 }
 
-/// The columns that the row reader takes, in its order.
-macro_rules! columns {
-    () => {
-        "project_id, task_id, title, description, status, priority, issue_type, assignee, agent_role, \
-         labels, created_by, created_at, updated_at, closed_at, close_reason, extra, parent_id, defer_until, \
-         estimated_minutes, specialist_tags, agent_context, handoff_instructions, previous_agent, attempts, result, \
-         pending_type, woken, claim_token, claim_by, claim_session_id, claim_lease, claim_until, blocked, passes, \
-         ready, wait_until, clocks, claim_machine, claim_process, claim_bearer"
-    };
-}
-
 /// The columns of a task that every write gives anew, in the order of [`written`].
 macro_rules! written {
     () => {
@@ -76,17 +78,8 @@ crate::sql! {
     UPDATE_READINESS = "UPDATE task SET blocked = $1, passes = $2, ready = $3, wait_until = $4 WHERE project_id = $5 AND task_id = $6";
     GET = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND task_id = $2");
     OPEN = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND status <> 'closed' AND status <> 'tombstone' ORDER BY priority, created_at, task_id LIMIT $2");
-    OPEN_AFTER = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND status <> 'closed' AND status <> 'tombstone'
-        AND (priority, created_at, task_id) > ($2, $3, $4) ORDER BY priority, created_at, task_id LIMIT $5");
-    ALL_AFTER = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND (priority, created_at, task_id) > ($2, $3, $4)
-        AND status <> 'tombstone' ORDER BY priority, created_at, task_id LIMIT $5");
-    READY_AFTER = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND ready = 1
-        AND (priority, created_at, task_id) > ($2, $3, $4) AND wait_until <= $5 ORDER BY priority, created_at, task_id LIMIT $6");
     READY_OF = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND ready = 1 AND assignee IS NOT NULL
         AND LOWER(assignee) = $2 AND wait_until <= $3");
-    BLOCKED_AFTER = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND blocked = 1
-        AND (priority, created_at, task_id) > ($2, $3, $4) AND status <> 'closed' AND status <> 'tombstone'
-        ORDER BY priority, created_at, task_id LIMIT $5");
     IDS = "SELECT task_id FROM task WHERE project_id = $1";
     HELD = "SELECT DISTINCT claim_session_id, CASE WHEN claim_until <= $1 THEN task_id END FROM task
         WHERE project_id = $2 AND claim_until > 0 AND (claim_session_id IS NOT NULL OR claim_until <= $3)";
@@ -175,41 +168,6 @@ pub fn get(tx: &mut Tx<'_>, project_id: &str, task_id: &str) -> Result<Option<Ta
 /// Tasks that are not closed, by priority, then oldest first; at most `limit`.
 pub fn open(tx: &mut Tx<'_>, project_id: &str, limit: i64) -> Result<Vec<Task>, Fault> {
     read_all(tx.query(OPEN, params![project_id, limit])?)
-}
-
-/// Which tasks are gone through, by priority, then oldest first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TaskList {
-    /// Not closed.
-    Open,
-    /// All but what was deleted.
-    All,
-    /// Can be worked on at this instant.
-    Ready(Millis),
-    /// Held back by others.
-    Blocked,
-}
-
-/// The next tasks of a list after one of them; from the beginning without one.
-pub fn page(
-    tx: &mut Tx<'_>,
-    project_id: &str,
-    shelf: TaskList,
-    after: Option<&Task>,
-    limit: i64,
-) -> Result<Vec<Task>, Fault> {
-    let (priority, created_at, id) =
-        after.map_or((i64::MIN, 0, ""), |task| (task.priority, task.created_at, task.task_id.as_str()));
-    let params = params![project_id, priority, created_at, id, limit];
-    let rows = match shelf {
-        TaskList::Open => tx.query(OPEN_AFTER, params)?,
-        TaskList::All => tx.query(ALL_AFTER, params)?,
-        TaskList::Blocked => tx.query(BLOCKED_AFTER, params)?,
-        TaskList::Ready(now) => {
-            tx.query(READY_AFTER, params![project_id, priority, created_at, id, now, limit])?
-        }
-    };
-    read_all(rows)
 }
 
 /// The tasks of an identity that can be worked on at this instant, in no order.

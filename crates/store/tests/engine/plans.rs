@@ -4,6 +4,18 @@ use baton_store::{Store, Target, Value};
 
 use crate::bench::NOW;
 
+/// Indexes that hold what is open alone: one of these may be read as a whole.
+const WHOLE: [&str; 8] = [
+    "baton_unspent",
+    "file_lease_held",
+    "message_open_question",
+    "message_question",
+    "message_unacked",
+    "session_open",
+    "task_open",
+    "task_retried",
+];
+
 #[test]
 fn what_is_open_is_found_by_the_index_of_what_is_open() {
     let mut store = Store::open(&Target::Memory, NOW).unwrap();
@@ -42,16 +54,20 @@ fn what_is_open_is_found_by_the_index_of_what_is_open() {
         ("handoff", "OF_PROJECT_NEWER", "handoff_from"),
         ("message", "PENDING", "message_pending"),
         ("message", "NEWEST", "message_newest"),
+        ("message", "OF_THREAD", "message_thread"),
+        ("message", "OF_THREAD", "sqlite_autoindex_message_1"),
         ("session", "OPEN_PAGE", "session_open"),
         ("session", "OLDER", "session_by_start"),
         ("session", "NEWEST_OF", "session_by_start"),
         ("task", "OPEN", "task_open"),
-        ("task", "OPEN_AFTER", "task_open"),
-        ("task", "READY_AFTER", "task_ready"),
+        ("task_page", "OPEN_AFTER", "task_open"),
+        ("task_page", "OPEN_WHOLES_AFTER", "task_open"),
+        ("task_page", "READY_AFTER", "task_ready"),
         ("task", "READY_OF", "task_ready_assigned"),
-        ("task", "BLOCKED_AFTER", "task_blocked"),
+        ("task_page", "BLOCKED_AFTER", "task_blocked"),
         ("task", "CHILDREN", "task_children"),
         ("task_count", "PARTS_OF_MANY", "task_children"),
+        ("task_count", "OPEN_PARTS_OF_MANY", "task_children"),
         ("task", "HELD", "task_claimed"),
         ("task", "CLAIMED_IN", "task_claimed"),
         ("task_dependency", "ON", "task_dependency_on"),
@@ -66,8 +82,9 @@ fn what_is_open_is_found_by_the_index_of_what_is_open() {
         let nulls = vec![Value::Null; count];
         let plan = store.read(|tx| Ok(tx.query(explain, &nulls)?)).unwrap();
         let plan = format!("{plan:?}");
-        // A whole index is read where it holds what is open alone.
-        let is_used = [" ", "\""].iter().any(|end| plan.contains(&format!("USING INDEX {index}{end}")));
+        // After the name of an index stands what is looked up in it, or nothing where all of it is read.
+        let ends: &[&str] = if WHOLE.contains(&index) { &[" ", "\""] } else { &[" "] };
+        let is_used = ends.iter().any(|end| plan.contains(&format!("USING INDEX {index}{end}")));
         assert!(is_used, "{noun} {name}: {plan}");
     }
 }

@@ -20,6 +20,9 @@ pub(super) struct LinePaste {
     last_ms: Option<i64>,
     /// What was asked for before them.
     before: Option<Requests>,
+    /// Whether the agent called something, and whether it spoke, between them.
+    was_answered: bool,
+    was_replied: bool,
     is_found: bool,
 }
 
@@ -54,6 +57,10 @@ impl Collector<'_> {
             });
         }
         let paste = &mut self.line_paste;
+        if !paste.run.is_empty() {
+            paste.was_answered |= self.answered;
+            paste.was_replied |= self.replied;
+        }
         paste.run.push(at.clone());
         paste.code += usize::from(is_code);
         paste.is_found |= paste.code >= MIN_LINES && paste.code * 3 >= paste.run.len() * 2;
@@ -82,8 +89,11 @@ impl Collector<'_> {
         );
         self.last_request = before.last.map(|last| Sentence { text: last.text + &note, at: last.at });
         self.go_on = None;
-        self.spoke_at = at.line;
-        (self.answered, self.replied, self.interrupted, self.at_work) = (false, false, None, None);
+        // What the agent does between two lines answers the request before them.
+        self.spoke_at = run.first().map_or(at.line, |first| first.line);
+        let paste = &self.line_paste;
+        (self.answered, self.replied) = (paste.was_answered, paste.was_replied);
+        (self.interrupted, self.at_work) = (None, None);
     }
 }
 
@@ -106,6 +116,7 @@ fn looks_like_code(text: &str) -> bool {
 mod tests {
     use std::path::Path;
 
+    use baton_packet::markdown;
     use baton_packet::packet::Text;
 
     use super::super::{Options, Packet};
@@ -163,6 +174,35 @@ mod tests {
         let slow: Vec<(i64, &'static str)> = slow.collect();
         assert_eq!(last_request(&slow).text, format!("{ASKED}{note}"), "words in the middle of it");
         assert!(!last_request(&every(60_000)).text.contains("pasted"));
+    }
+
+    #[test]
+    fn what_the_agent_says_between_the_lines_is_its_answer() {
+        for spoken_after in [3, 7, 8] {
+            let options = Options::default();
+            let mut collector = Collector::new(&options, None);
+            let mut line = 0;
+            let mut send = |at_ms: i64, what: EventKind<'static>| {
+                line += 1;
+                let position = SourcePosition { line, offset: 0 };
+                collector.event(&Event { position, at_ms: Some(at_ms), subagent: None, what });
+            };
+            send(0, EventKind::User(ASKED.into()));
+            send(10, EventKind::Assistant("Let me look at it.".into()));
+            for (n, text) in FILE.iter().enumerate() {
+                send(100_000 + 1000 * n as i64, EventKind::User((*text).into()));
+                if n == spoken_after {
+                    let answer = "The bracket in line 326 is never closed; I mend it there.";
+                    send(100_500 + 1000 * n as i64, EventKind::Assistant(answer.into()));
+                }
+            }
+            let packet = collector.finish("crush", Path::new("x.jsonl"), Report::default());
+            let document = markdown::render(&packet, &markdown::Options::default()).text;
+            assert!(document.contains("never closed"), "{spoken_after}: {document}");
+            let is_before =
+                ["nothing was said", "before that request"].iter().any(|words| document.contains(words));
+            assert!(!is_before, "{spoken_after}: {document}");
+        }
     }
 
     #[test]

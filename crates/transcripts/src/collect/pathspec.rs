@@ -62,11 +62,8 @@ fn fits(spec: &[char], path: &[char], failed: &mut HashSet<(usize, usize)>) -> b
             (0..=folder).any(|at| fits(rest, &path[at..], failed))
         }
         (['[', rest @ ..], [first, more @ ..]) => {
-            let Some(end) = rest.iter().position(|c| *c == ']') else {
-                failed.insert((spec.len(), path.len()));
-                return false;
-            };
-            class_holds(&rest[..end], *first) && fits(&rest[end + 1..], more, failed)
+            let end = rest.iter().position(|c| *c == ']');
+            end.is_some_and(|end| class_holds(&rest[..end], *first) && fits(&rest[end + 1..], more, failed))
         }
         (['?', rest @ ..], [first, more @ ..]) => *first != '/' && fits(rest, more, failed),
         ([one, rest @ ..], [first, more @ ..]) => one == first && fits(rest, more, failed),

@@ -4,8 +4,8 @@ use baton_model::handoff::View;
 use baton_model::id::visible;
 use baton_ops::Order;
 use baton_ops::handoff::{
-    self as ops, Action, Advance, AdvanceInput, CreateInput, CreateOutput, List, ListInput, PublishInput,
-    PublishOutput, Retry, RetryInput, SeedSession, Show, ShowInput,
+    self as ops, Action, Advance, AdvanceInput, CreateInput, CreateOutput, List, ListInput, ListOutput,
+    PublishInput, PublishOutput, Retry, RetryInput, SeedSession, Show, ShowInput,
 };
 use baton_ops::session::{self, SessionDocumentInput};
 use serde_json::{Map, Value};
@@ -249,18 +249,22 @@ fn links(named: Vec<(String, String)>) -> Map<String, Value> {
     links
 }
 
+fn table(listed: &ListOutput, none: &str) -> String {
+    let rows: Vec<_> = listed.items.iter().map(|one| row(&one.handoff)).collect();
+    render::page(&rows, none, Some(listed.total), listed.next.as_deref())
+}
+
 pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     match args.verb {
         Verb::Create(create) => self::create(*create, app),
         Verb::List { state, to, all, oldest, limit, cursor } => {
             let project = app.project.clone();
             let order = oldest.then_some(Order::Oldest);
+            let none =
+                render::none_of("no hand-offs", &[("--state", state.as_deref()), ("--to", to.as_deref())]);
             let input = ListInput { project, state, to, all, order, limit, cursor, ..ListInput::default() };
             let listed = app.run::<List>(&input)?;
-            app.show(&listed, |listed| match listed.items.as_slice() {
-                [] => "no hand-offs\n".to_owned(),
-                items => render::table(&items.iter().map(|one| row(&one.handoff)).collect::<Vec<_>>()),
-            })
+            app.show(&listed, |listed| table(listed, &none))
         }
         Verb::Show { id, full, who } => {
             let project = app.project.clone();

@@ -83,7 +83,7 @@ fn unfinished(progress: &Progress) -> String {
             "mend what is named above, then `baton handoff retry {id}`; or `baton handoff cancel {id}`"
         ),
         _ => format!(
-            "a later `baton` command and a running `baton serve` try it again; `baton handoff retry {id}` tries it now"
+            "a later `baton` command and a running `baton serve` try it again; `baton handoff retry {id}` tries it now; a copy of a store waits for `baton store take-over`"
         ),
     };
     format!("  made: {}; not made: {}\n  {help}\n", names(true), names(false))

@@ -94,7 +94,9 @@ fn next(state: State, id: &str) -> Option<String> {
         State::Failed => Some(format!(
             "mend what it names, then `baton handoff retry {id}`; or `baton handoff cancel {id}`"
         )),
-        State::Planned | State::Pending => Some(format!("`baton handoff retry {id}` tries it now")),
+        State::Planned | State::Pending => Some(format!(
+            "`baton handoff retry {id}` tries it now; a copy of a store waits for `baton store take-over`"
+        )),
         State::Offered => Some(format!("`baton pickup --handoff {id}` in the receiving project")),
         _ => None,
     }

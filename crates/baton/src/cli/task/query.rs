@@ -51,8 +51,13 @@ pub(super) struct List {
 pub(super) fn list(args: List, app: &mut App) -> Result<(), AppError> {
     // `all` is no state of a task; it says what --all says.
     let is_all = args.all || args.status.as_deref() == Some("all");
-    let status = args.status.filter(|status| status != "all");
+    let status = args.status.clone().filter(|status| status != "all");
     let is_plain = status.is_none() && !is_all && args.after == 0;
+    let options = narrowing(&args, status.as_deref());
+    let none = |empty: &str| {
+        let options: Vec<_> = options.iter().map(|(name, value)| (*name, value.as_deref())).collect();
+        render::none_of(empty, &options)
+    };
     let input = ops::ListInput {
         project: app.project.clone(),
         status,
@@ -73,12 +78,30 @@ pub(super) fn list(args: List, app: &mut App) -> Result<(), AppError> {
         let closed = ops::ListInput { all: true, limit: Some(0), ..input };
         let closed = app.run::<ops::List>(&closed)?.items.len();
         let text = match closed {
-            0 => "no tasks\n".to_owned(),
-            n => format!("none open; {n} closed (`--status closed` lists them, `--all` all)\n"),
+            0 => format!("{}\n", none("no tasks")),
+            n => format!("{}; {n} closed (`--status closed` lists them, `--all` all)\n", none("none open")),
         };
         return app.show(&found, |_| text);
     }
-    app.show(&found, |found| rows(found.items.iter().map(|row| &row.task), found.next))
+    app.show(&found, |found| match found.items.as_slice() {
+        [] => format!("{}\n", none("no tasks")),
+        items => rows(items.iter().map(|row| &row.task), found.next),
+    })
+}
+
+/// The options by which a list is narrowed.
+fn narrowing(args: &List, status: Option<&str>) -> [(&'static str, Option<String>); 8] {
+    let several = |values: &[String]| (!values.is_empty()).then(|| values.join(","));
+    [
+        ("--status", status.map(str::to_owned)),
+        ("--agent-role", args.agent_role.clone()),
+        ("--assignee", args.assignee.clone()),
+        ("--type", args.issue_type.clone()),
+        ("--label", several(&args.labels)),
+        ("--tags", several(&args.tags)),
+        ("--parent", args.parent.clone()),
+        ("--priority", args.priority.map(|priority| priority.to_string())),
+    ]
 }
 
 #[derive(clap::Args)]

@@ -115,12 +115,8 @@ impl Reader<'_> {
             .iter()
             .flat_map(|page| page.items.iter().map(|of| rows::agent(of, page.project_id.as_deref(), viewer)))
             .collect();
-        let more = if is_more { " and more" } else { "" };
-        let heading = self.scoped(&format!(
-            "{}{more} open {}, silent ones first",
-            rows.len(),
-            plural(rows.len(), "session")
-        ));
+        let heading =
+            self.scoped(&format!("{}, silent ones first", counted(rows.len(), is_more, "open session")));
         let columns = &["agent", "state", "project", "tool", "heard", "branch", "12 h", "words"];
         Ok(Listing { heading, columns, rows, is_more })
     }
@@ -179,8 +175,7 @@ impl Reader<'_> {
             .flat_map(|page| &page.items)
             .map(|row| rows::task_row(row, &project_id, viewer))
             .collect();
-        let more = if is_more { " and more" } else { "" };
-        let heading = format!("{}{more} open tasks of {}", rows.len(), visible(&project_id));
+        let heading = format!("{} of {}", counted(rows.len(), is_more, "open task"), visible(&project_id));
         Ok(Listing { heading, columns: &["id", "state", "prio", "role", "assignee", "title"], rows, is_more })
     }
 
@@ -189,10 +184,10 @@ impl Reader<'_> {
         let input = message::ThreadsInput { project: self.scope.clone(), limit, before: None };
         let found = self.app.run::<message::Threads>(&input)?;
         let rows = found.items.iter().map(|row| rows::thread_row(row, &found.project_id)).collect::<Vec<_>>();
-        let heading =
-            format!("{} {} of {}", rows.len(), plural(rows.len(), "thread"), visible(&found.project_id));
+        let is_more = found.more && found.items.len() == limit;
+        let heading = format!("{} of {}", counted(rows.len(), is_more, "thread"), visible(&found.project_id));
         let columns = &["waiting", "age", "who", "subject"];
-        Ok(Listing { heading, columns, rows, is_more: found.more && found.items.len() == limit })
+        Ok(Listing { heading, columns, rows, is_more })
     }
 
     fn projects(&mut self) -> Result<Listing, AppError> {
@@ -218,9 +213,7 @@ impl Reader<'_> {
         let project_id = found.first().and_then(|page| page.project_id.clone()).unwrap_or_default();
         let sessions: Vec<&session::HistoryRow> = found.iter().flat_map(|page| &page.items).collect();
         let rows = rows::threads(&sessions, &project_id);
-        let more = if is_more { " and more" } else { "" };
-        let heading =
-            format!("{}{more} {} of {}", rows.len(), plural(rows.len(), "thread"), visible(&project_id));
+        let heading = format!("{} of {}", counted(rows.len(), is_more, "thread"), visible(&project_id));
         Ok(Listing { heading, columns: &["sessions", "age", "who", "state", "words"], rows, is_more })
     }
 
@@ -231,6 +224,12 @@ impl Reader<'_> {
             None => format!("all projects · {heading}"),
         }
     }
+}
+
+/// A number of rows with what they are: where there are more than were read, `100+`.
+fn counted(count: usize, is_more: bool, noun: &str) -> String {
+    let plus = if is_more { "+" } else { "" };
+    format!("{count}{plus} {}", plural(count, noun))
 }
 
 fn inbox_heading(found: &AttentionOutput) -> String {

@@ -73,7 +73,7 @@ const tasks = {
     return [h('h1', {}, 'Tasks'), h('h2.hidden', {}, 'List'), h('p.meta', {}, toProject(id)), projectTabs(id, 'tasks'),
       h('p.tabs', { role: 'group', 'aria-label': 'Role' }, roles.map(([one, word]) => h('a.tab', { href: `#/tasks/${[part(id), part(one), key].join('/')}`, 'aria-current': one === role ? 'true' : null }, word))),
       chosen(`tasks/${part(id)}/${part(role)}`, TASK_STATES, key),
-      found.items.length ? h('ul.matters', {}, found.items.map(row)) : !isState(TASK_STATES, key) ? noSuchState(key) : isRole ? empty('No task is in this state.') : empty(h('p', {}, `No open task has the role “${role}”: choose one of these above.`)),
+      found.items.length ? h('ul.matters', {}, found.items.map(row)) : !isState(TASK_STATES, key) ? noSuchState(key) : isRole ? empty(`No task${role === '-' ? ' without a role' : role ? ` of the role ${role}` : ''} is in this state.`) : empty(h('p', {}, `No open task has the role “${role}”: choose one of these above.`)),
       found.next ? h('p', {}, button('Show more', () => { view.cursors = [...(view.cursors || []), found.next]; draw(); }, 'more')) : null];
   },
 };

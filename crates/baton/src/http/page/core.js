@@ -163,8 +163,9 @@ async function api(method, path, fields = {}, options = {}) {
     if (error.name === 'AbortError') throw error;
     throw new Problem(0, { message: 'The server does not answer.', hint: 'Is the server still running?' });
   }
-  scope = response.headers.get('baton-scope') || scope;
-  if (response.ok) {
+  // What the server says to everybody, such as its health, names nobody.
+  if (response.headers.has('baton-scope')) {
+    scope = response.headers.get('baton-scope');
     bound = response.headers.get('baton-identities')?.split(', ') || [];
     localName = response.headers.get('baton-name') || '';
   }

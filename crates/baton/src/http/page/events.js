@@ -31,6 +31,8 @@ function follow(heard, state) {
   };
   const lead = async (signal) => {
     leading = signal;
+    // The tab that had the stream before has ended it: what was not told meanwhile is asked for once it is back.
+    if (last) state(false);
     while (!signal.aborted) {
       try { await read(signal); } catch { /* the state tells of it; the next round tries again */ }
       if (signal.aborted) break;

@@ -32,6 +32,13 @@ const orderWords = (order, usual) => ((order || usual) === 'oldest' ? 'the oldes
 /** What a list says of itself: how many rows, in which order, of which project and for whom. */
 const listWords = (found, [, project = '', order = '', to = ''], usual) => h('p.meta', {}, `${found.total} in all, ${orderWords(order, usual)}.`, project ? [' Project ', toProject(project), '.'] : '', to ? ` For ${to}.` : '');
 
+/** What is said of a list without rows: what it was narrowed to, and the way to all rows of the state. */
+function emptyList(base, noun, [key = '', project = '', order = '', to = '']) {
+  if (!project && !to) return empty(`No ${noun} is in this state.`);
+  const words = [`No ${noun}`, key && `that is ${key}`, project && `in ${project}`, to && `for ${to}`].filter(Boolean).join(' ');
+  return empty(h('p', {}, `${words}: the list is narrowed. `, h('a', { href: listAt(base, [key, '', order]) }, 'Those of all projects, for anybody')));
+}
+
 let lookTimer = 0;
 
 /** On a wide screen the row that is gone to is shown beside the list, once one stays on it. */
@@ -65,7 +72,7 @@ const batons = {
     if (!isState(BATON_STATES, key) || !isOrder(order)) return [head, chosen('batons', BATON_STATES, key), isOrder(order) ? noSuchState(key) : noSuchOrder(order)];
     const found = joined(data.pages);
     return [head, listWords(found, params, 'oldest'), listFilters('batons', BATON_STATES, params, 'oldest'),
-      found.items.length ? h('div.split', {}, h('ul.matters', {}, found.items.map((one) => batonRow(one, state))), preview(state.look?.summary || 'Baton', data.left && documentOf(data.left.document, 'What is handed over'))) : empty('No baton is in this state.'), more(found, found.items.length, state)];
+      found.items.length ? h('div.split', {}, h('ul.matters', {}, found.items.map((one) => batonRow(one, state))), preview(state.look?.summary || 'Baton', data.left && documentOf(data.left.document, 'What is handed over'))) : emptyList('batons', 'baton', params), more(found, found.items.length, state)];
   },
 };
 
@@ -94,7 +101,7 @@ const handoffs = {
     if (!isState(HANDOFF_STATES, key) || !isOrder(order)) return [head, chosen('handoffs', HANDOFF_STATES, key), isOrder(order) ? noSuchState(key) : noSuchOrder(order)];
     const found = joined(data.pages);
     return [head, listWords(found, params, 'newest'), listFilters('handoffs', HANDOFF_STATES, params, 'newest'),
-      found.items.length ? h('div.split', {}, h('ul.matters', {}, found.items.map((one) => handoffRow(one, view))), preview(view.look?.subject, data.one && [handoffFacts(data.one), handoffWords(data.one)])) : empty('No hand-off is in this state.'),
+      found.items.length ? h('div.split', {}, h('ul.matters', {}, found.items.map((one) => handoffRow(one, view))), preview(view.look?.subject, data.one && [handoffFacts(data.one), handoffWords(data.one)])) : emptyList('handoffs', 'hand-off', params),
       more(found, found.items.length, view)];
   },
 };

@@ -8,14 +8,28 @@ function letters(project, one) {
     h('p.meta', {}, `${one.people.join(', ')} · ${one.messages} ${one.messages === 1 ? 'message' : 'messages'} · `, ago(one.last_at)));
 }
 
+/** The pages between the first one and the next that was opened: new mail moves threads off the first, whose end was the beginning of the next. */
+function pagesBetween(page, first, second) {
+  const between = [];
+  for (let next = first?.next; second !== undefined && next > second; next = known(between.at(-1))?.data?.next) between.push(page(next));
+  return between;
+}
+
 /** All threads of a project, page by page. */
 const mailbox = {
   title: 'Mail',
-  questions: ([id], state) => ({ pages: pages((before) => question(at(id, '/threads'), { limit: 50, before }, before ? null : onChange(id)), state) }),
+  questions: ([id], state, data) => {
+    const page = (before) => question(at(id, '/threads'), { limit: 50, before }, onChange(id));
+    return { pages: pages(page, state), between: pagesBetween((next) => ({ ...page(next), optional: true }), data?.pages?.[0], state.cursors?.[0]) };
+  },
   draw: (data, [id], state) => {
-    const found = joined(data.pages);
+    const [first, ...others] = data.pages;
+    const found = joined([first, ...data.between.filter((one) => one?.items), ...others]);
+    // Of a thread that moved from one page to another the first row is the newest, and stands where it is.
+    const seen = new Set();
+    const threads = found.items.filter((one) => !seen.has(one.thread_id) && seen.add(one.thread_id));
     return [h('h1', {}, 'Mail'), h('h2.hidden', {}, 'List'), h('p.meta', {}, toProject(id)), projectTabs(id, 'mailbox'),
-      found.items.length ? h('ul.grid', {}, [...new Map(found.items.map((one) => [one.thread_id, one])).values()].map((one) => letters(id, one))) : empty('No mail yet.'),
+      found.items.length ? h('ul.grid', {}, threads.map((one) => letters(id, one))) : empty('No mail yet.'),
       found.next ? h('p', {}, button('Show more', () => { state.cursors = [...(state.cursors || []), found.next]; draw(); }, 'more')) : null];
   },
 };

@@ -52,6 +52,7 @@ async function answersOf(view, params, state, mine, isNew) {
       }
       return data;
     }
+    if (mine === drawing) underWay = all;
     await Promise.all(missing.map(fetchAnswer));
     if (mine !== drawing) return data;
   }

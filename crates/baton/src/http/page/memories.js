@@ -3,7 +3,8 @@
 const memoryAt = (project, id) => `#/memory/${part(project)}/${part(id)}`;
 const SHOWN_MEMORIES = 100;
 
-const onMemories = (project) => on(new Set(['remember', 'other', 'change']), project);
+/** The memory of a hand-off comes, changes and goes with it. */
+const onMemories = (project) => on(new Set(['remember', 'handoff', 'other', 'change']), project);
 
 /** How much a memory matters, in words. */
 const importanceOf = (one) => (one.importance >= 0.7 ? chip('matters much', 'gold') : one.importance < 0.3 ? chip('matters little') : null);

@@ -52,8 +52,8 @@ async function fetchAnswer(asked) {
     if (isLatest()) Object.assign(held, { data, error: null });
   } catch (error) {
     if (isLatest()) held.error = error;
-    // A server that was busy is asked once more: what is shown is out of date until it answers.
-    if (isLatest() && held.data !== undefined && (error.status === 429 || error.status >= 500)) setTimeout(() => { if (isLatest()) renewShown(asked.key); }, ASK_AGAIN);
+    // A server that was busy or could not be reached is asked once more: what is shown is out of date until it answers.
+    if (isLatest() && (held.data !== undefined || asked.optional) && (!error.status || error.status === 429 || error.status >= 500)) setTimeout(() => { if (isLatest()) renewShown(asked.key); }, ASK_AGAIN);
   }
   if (isLatest()) {
     held.busy = false;
@@ -62,8 +62,20 @@ async function fetchAnswer(asked) {
     // A drawing that began while it was under way shows the earlier answer, and the one that asked for it was overtaken.
     if (shown.some((one) => one.key === asked.key)) drawSoon();
   }
-  while (answers.size > KEPT) answers.delete(answers.keys().next().value);
+  forgetOld();
   return held;
+}
+
+/** What a drawing asks for that is under way. */
+let underWay = [];
+
+/** Of the answers that nothing shows and no drawing asks for, only those that were used last stay. */
+function forgetOld() {
+  const inUse = new Set([...shown, ...underWay].map((one) => one.key));
+  for (const key of answers.keys()) {
+    if (answers.size <= KEPT + inUse.size) return;
+    if (!inUse.has(key)) answers.delete(key);
+  }
 }
 
 /** Asks a question again that the view shows. */

@@ -37,7 +37,7 @@ const tree = {
       // What was imported may be a part of itself.
       return [branch(id, one, depth, { isOpen: Boolean(below), isAll: shelf === 'all' }), ...(below && !above.includes(one.id) ? rows(below, depth + 1, [...above, one.id]) : [])];
     });
-    return [head, found.items.length ? h('ul.matters.tree', {}, rows(found.items, 1, [])) : empty('No open task.'),
+    return [head, found.items.length ? h('ul.matters.tree', {}, rows(found.items, 1, [])) : empty(shelf === 'all' ? 'No task.' : 'No open task.'),
       found.next ? h('p', {}, button('Show more', () => { state.cursors = [...(state.cursors || []), found.next]; draw(); }, 'more')) : null];
   },
 };

@@ -22,6 +22,7 @@ mod lost;
 mod meanwhile;
 mod names;
 mod overview;
+mod pages;
 mod pictures;
 mod places;
 mod rendering;

@@ -61,11 +61,11 @@ fn the_card_of_a_sent_hand_off_says_what_became_of_it() {
 
     let declined = ends.create("Drop taxes", &["--local"]);
     ends.bob.json(&["handoff", "decline", &declined, "--result", "taxes stay"]);
-    column.read("declined", &declined, &["declined", "taxes stay"]);
+    column.read("declined", &declined, &["declined", "taxes stay", "Leave anew…"]);
 
     let expired = ends.create("Be quick", &["--local", "--expires-in", "1s"]);
     sleep(Duration::from_millis(1_200));
-    column.read("expired", &expired, &["expired", "not accepted"]);
+    column.read("expired", &expired, &["expired", "Leave anew…"]);
 
     hub.script(Some(Box::new(|_| Fault::Refuse(404, None))));
     let failed = ends.create("Fix totals", &["--repo", "o/nowhere"]);

@@ -27,6 +27,10 @@ pub(super) fn fault(place: &str, sql: Option<&str>, error: Error) -> Fault {
 }
 
 fn kind(error: &Error) -> FaultKind {
+    // SQLite does not look into texts: what Baton wrote is UTF-8.
+    if matches!(error, Error::Utf8Error(..)) {
+        return FaultKind::Corrupt;
+    }
     let Error::SqliteFailure(ffi::Error { code, extended_code }, _) = error else { return FaultKind::Other };
     match code {
         ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked | ErrorCode::FileLockingProtocolFailed => {

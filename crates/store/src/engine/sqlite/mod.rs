@@ -351,10 +351,7 @@ impl Engine for Sqlite {
             let lines = statement.query_map([], |row| row.get::<_, String>(0))?;
             lines.filter(|line| !matches!(line, Ok(line) if line == "ok")).collect::<Result<Vec<_>, _>>()
         };
-        match check().map_err(|e| self.fault(Some(sql), e)) {
-            Err(fault) if fault.kind == FaultKind::Corrupt => Ok(vec![fault.message]),
-            found => found,
-        }
+        check().map_err(|e| self.fault(Some(sql), e))
     }
 
     fn schema_differences(&mut self, migrations: Migrations) -> Result<Vec<String>, Fault> {

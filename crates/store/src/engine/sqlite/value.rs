@@ -22,7 +22,7 @@ pub(super) fn value(row: &rusqlite::Row<'_>, at: usize) -> rusqlite::Result<Valu
         ValueRef::Null => Value::Null,
         ValueRef::Integer(value) => Value::Int(value),
         ValueRef::Blob(value) => Value::Blob(value.to_owned()),
-        text @ ValueRef::Text(_) => Value::Text(text.as_str()?.to_owned()),
+        ValueRef::Text(text) => Value::Text(str::from_utf8(text)?.to_owned()),
         ValueRef::Real(_) => {
             let name = row.as_ref().column_name(at)?.to_owned();
             return Err(rusqlite::Error::InvalidColumnType(at, name, rusqlite::types::Type::Real));
