@@ -397,6 +397,28 @@ fn a_listener_after_a_time_without_any_hears_what_is_new_and_nothing_of_before()
 }
 
 #[test]
+fn a_token_that_another_process_makes_closes_a_server_for_the_very_next_write() {
+    let (stage, server) = served();
+    let other = Server::start(&stage.terminal("Server"));
+    let note = json!({ "text": "hello" });
+    ok(&server, "POST", "/projects/shop/notes", &note);
+    // What it knows of tokens is as fresh as it can be: a read in this moment still passes.
+    assert_eq!(ask(&server, "GET", "/projects/shop", &Value::Null, &[]).status, 200);
+    let made = ok(&other, "POST", "/tokens", &json!({ "scope": "write" }));
+    let (task, token) = (json!({ "title": "x" }), json!({ "scope": "write" }));
+    for (path, body) in
+        [("/projects/shop/notes", &note), ("/projects/shop/tasks", &task), ("/tokens", &token)]
+    {
+        let refused = ask(&server, "POST", path, body, &[]);
+        assert_eq!((refused.status, &refused.json()["code"]), (401, &"token_invalid".into()), "{path}");
+    }
+    let bearer = format!("Bearer {}", text(&made, "token"));
+    let with = [("authorization", bearer.as_str())];
+    assert_eq!(ask(&server, "POST", "/projects/shop/notes", &note, &with).status, 201);
+    stage.assert_sound();
+}
+
+#[test]
 fn from_the_first_token_on_everybody_needs_one() {
     let (stage, server) = served();
     stage.repo("bank");

@@ -45,8 +45,9 @@ pub struct HeadsOutput {
     /// Whether nothing was committed since one of the marks, so that no rows were read.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unchanged: bool,
-    /// A mark of what was committed before the rows were read, where the store has such marks. It holds on one of the server's connections,
-    /// so a follower sends those of its last few answers.
+    /// A mark of what was committed before the rows were read, where the store has such marks and the caller may see every project: it tells
+    /// that something was committed in any of them. It may hold on one of the server's connections only, so a follower sends those of its
+    /// last few answers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mark: Option<String>,
 }
@@ -60,7 +61,7 @@ impl Operation for Heads {
         let Cx { store, env } = cx;
         store.read(|tx| {
             // Before the rows: what is committed in between is in the rows, and the next look finds another mark.
-            let mark = tx.commit_mark()?;
+            let mark = if env.caller.grant.projects.is_none() { tx.commit_mark()? } else { None };
             let unchanged = mark.as_ref().is_some_and(|mark| input.marks.contains(mark));
             let mut heads = match (unchanged, input.projects.is_empty()) {
                 (true, _) => Vec::new(),

@@ -127,8 +127,9 @@ on_every_backend! {
         w.start(&agent("Lee").machine("m9"));
         let picked = w.pickup(&copy("Donna"));
         assert_eq!(column(&list(&picked["controller_status"]), "session_id"), [&rex, &ann].map(|one| text(one, "session_id")));
+        assert_eq!(list(&picked["wip"]).len(), 5, "of six others, besides no task");
         let left_out = picked["has_more"].to_string();
-        assert!(left_out.contains("controller_status") && !left_out.contains("wip"), "{left_out}");
+        assert!(left_out.contains("controller_status") && left_out.contains("wip"), "{left_out}");
         let reminders = picked["rules_reminders"].to_string();
         assert!(reminders.contains("4 sessions went silent"), "two on m1, one on m9, and one that ended: {reminders}");
         let id = text(&beside, "session_id");

@@ -7,7 +7,7 @@ use baton_ops::all;
 use baton_ops::op::{Access, OperationEntry, Reach};
 use serde_json::{Map, Value, json};
 
-use crate::world::{Agent, World, agent, text};
+use crate::world::{Agent, World, agent, column, list, text};
 
 fn bearer(name: &str, scope: Scope, projects: &[&str]) -> Agent {
     let mut who = agent(name);
@@ -135,6 +135,18 @@ fn spied(w: &mut World, spy: &Agent, entry: &OperationEntry, ids: &BTreeSet<Stri
 }
 
 on_every_backend! {
+    fn a_token_of_one_project_learns_of_no_commit_in_others(w) {
+        w.register("q");
+        let spy = bearer("Spy", Scope::Read, &["p"]);
+        let heads = w.ok(&spy, "ledger_heads", json!({ "projects": ["p", "q"] }));
+        assert_eq!(column(&list(&heads["items"]), "project_id"), ["p"]);
+        assert!(heads.get("mark").is_none(), "it changes with every project: {heads}");
+        let mark = w.ok(&agent("Owner"), "ledger_heads", json!({}))["mark"].clone();
+        let guessed = w.ok(&spy, "ledger_heads", json!({ "marks": [mark.as_str().unwrap_or_default()] }));
+        assert!(guessed.get("unchanged").is_none(), "{guessed}");
+        assert_eq!(list(&guessed["items"]).len(), 1);
+    }
+
     fn the_project_that_goes_on_is_named_to_those_who_reach_it(w) {
         for name in ["a", "secret"] {
             w.register(name);

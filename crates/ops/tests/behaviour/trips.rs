@@ -89,7 +89,7 @@ fn no_operation_asks_the_database_more_often_than_it_did() {
         ("task_ready", 2),
         ("task_claim", 11),
         ("task_close", 13),
-        ("session_wrap", 8),
+        ("session_wrap", 7),
         ("hd_exec", 8),
         ("a heartbeat kept beside", 2),
         ("of a session by its id", 1),

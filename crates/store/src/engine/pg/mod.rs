@@ -27,8 +27,11 @@ use super::value::{Row, Value};
 use super::{Engine, Mode, Numbers, OpenMode, Savepoint};
 
 /// Which transactions are over: the same text stands for the same rows. A transaction that writes nothing has no number and changes
-/// nothing in it.
-const MARK: &str = "SELECT CAST(pg_current_snapshot() AS TEXT)";
+/// nothing in it. After a crash or in another server's place, numbers are given out again: the start of the server and the epoch of its
+/// transactions are others then, and without an epoch there is no mark.
+const MARK: &str =
+    "SELECT CAST(pg_current_snapshot() AS TEXT) || ' ' || CAST(pg_postmaster_start_time() AS TEXT) || ' ' ||
+    (SELECT epoch FROM crash_epoch WHERE id = 1)";
 
 /// One PostgreSQL connection.
 pub(crate) struct Postgres {
@@ -166,6 +169,8 @@ impl Engine for Postgres {
                 self.marks = false;
                 Ok(None)
             }
+            // The first write makes it.
+            Err(fault) if outcome::has_no_epochs(&fault) => Ok(None),
             Err(fault) => Err(fault),
         }
     }
