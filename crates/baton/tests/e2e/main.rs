@@ -102,6 +102,7 @@ mod served_beads_files;
 mod server;
 mod server_lifecycle;
 mod service;
+mod several_processes;
 mod slow_bodies;
 mod stage;
 mod stores;

@@ -4,7 +4,7 @@ use baton_model::liveness;
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::session::{Limits, Session};
 use baton_model::time::rfc3339;
-use baton_store::{Failure, Tx, session, session_open};
+use baton_store::{Failure, Tx, session, session_open, token};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -123,12 +123,17 @@ fn keep_beside(
     project_id: &str,
 ) -> Result<Option<HeartbeatOutput>, Failure> {
     let Cx { store, env } = cx;
+    let until_first_token = env.caller.grant.until_first_token;
     let found = store.read(|tx| {
         if let Some(id) = input.session.as_deref().or(env.caller.session.as_deref()) {
             tx.prefetch(|tx| {
                 drop(session::get(tx, project_id, id));
                 drop(session::persisted_heartbeat(tx, project_id, id));
+                drop(until_first_token.then(|| token::has_any(tx)));
             });
+        }
+        if until_first_token && token::has_any(tx)? {
+            return Ok(Vec::new());
         }
         let own = match input.here {
             true => sessions_here(tx, env, project_id)?,

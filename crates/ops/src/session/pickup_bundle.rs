@@ -144,7 +144,6 @@ pub(super) fn read(
     let recent = without_recovered(recent_entries(tx, env, project_id, (limits, full))?, recovered.as_ref());
     let lineage = lineage(tx, project_id, picked, limits)?;
     let rules_reminders = reminders(tx, env, &project, (picked, recovered.as_ref()))?;
-    // One more than are shown, which says that there are more.
     let roster = open.iter().take(limits.sessions + 1).map(|session| ownership::view(env, session)).collect();
     let mut bundle = PickupOutput {
         changes: None,

@@ -147,10 +147,8 @@ pub(super) fn decide(
     tx.prefetch(|tx| prefetch_decision(tx, input, (project_id, named)));
     let (own, name_conflict) = registration(tx, env, input, (project_id, named))?;
     let own_id = own.existing_session_id();
-    let from = match &input.from_session {
-        Some(id) => Some(resolve::session_by_id(tx, project_id, id)?),
-        None => None,
-    };
+    let from = input.from_session.as_deref();
+    let from = from.map(|id| resolve::session_by_id(tx, project_id, id)).transpose()?;
     let identity = own.identity();
     let held = own.held_baton(tx)?;
     let (roles, accepted) = roles_and_accepted(tx, project_id, &identity)?;

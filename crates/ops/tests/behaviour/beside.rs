@@ -49,6 +49,23 @@ on_every_backend! {
         assert_eq!(w.ledger(), before);
     }
 
+    fn a_heartbeat_without_a_token_goes_nowhere_once_there_is_one(w) {
+        w.stand_beside();
+        let mut donna = agent("Donna");
+        donna.0.grant.until_first_token = true;
+        w.start(&donna);
+        w.store.write_until_first_token(true);
+        w.advance(BEAT);
+        let heard = beat(w, &donna)["last_heartbeat"].clone();
+        assert_eq!(heard, json!(rfc3339(w.now)));
+        w.ok(&agent("Owner"), "token_create", json!({ "scope": "read" }));
+        w.advance(BEAT);
+        let refusal = w.call(&donna, "session_heartbeat", json!({})).expect_err("refused");
+        assert_eq!(refusal["code"], "token_invalid");
+        assert_eq!(w.roster().remove(0)["last_heartbeat"], heard);
+        w.store.write_until_first_token(false);
+    }
+
     fn a_lost_keeper_makes_nobody_stale_and_the_next_heartbeat_mends_the_rest(w) {
         let keeper = w.stand_beside();
         w.start(&agent("Donna"));
