@@ -28,7 +28,7 @@ use super::{Engine, Mode, Numbers, OpenMode, Savepoint};
 
 /// Which transactions are over: the same text stands for the same rows. A transaction that writes nothing has no number and changes
 /// nothing in it. After a crash or in another server's place, numbers are given out again: the start of the server and the epoch of its
-/// transactions are others then, and without an epoch there is no mark. Lists in a query are parted by commas.
+/// transactions are others then, and without an epoch there is no mark.
 const MARK: &str =
     "SELECT CAST(pg_current_snapshot() AS TEXT) || ' ' || CAST(pg_postmaster_start_time() AS TEXT) || ' ' ||
     (SELECT epoch FROM crash_epoch WHERE id = 1)";
