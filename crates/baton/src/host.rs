@@ -26,9 +26,10 @@ use crate::fingerprint::fingerprints;
 use crate::index_progress::Indexing;
 use crate::keys::{self, Keys};
 use crate::live::{self, Live};
+use crate::machine_id::machine_id;
 use crate::memory_index::IndexServices;
 use crate::repo_file::{Fault, MAX_SMALL_FILE_BYTES, RepoFile};
-use crate::{clock, document, git, machine_id, open_conversations, path_kind, process};
+use crate::{clock, document, git, open_conversations, path_kind, process};
 
 /// The clock skew that is tolerated, in milliseconds.
 const CLOSE_ENOUGH: i64 = 500;
@@ -56,7 +57,7 @@ pub(crate) struct Machine {
 
 impl Machine {
     pub(crate) fn new(config: &Config) -> Self {
-        let id = config.machine.clone().unwrap_or_else(|| machine_id::of_machine(&config.data_dir));
+        let id = config.machine.clone().unwrap_or_else(|| machine_id(&config.data_dir));
         let os = match std::env::consts::OS {
             "macos" => baton_transcripts::Os::MacOs,
             "windows" => baton_transcripts::Os::Windows,

@@ -1,11 +1,11 @@
-//! Which machine this is.
+//! The id of this machine.
 
 use std::path::Path;
 
 use crate::{clock, private_file};
 
 /// A stable id of the machine: the system's own, else one made once and kept beside the store.
-pub(crate) fn of_machine(data_dir: &Path) -> String {
+pub(crate) fn machine_id(data_dir: &Path) -> String {
     for file in ["/etc/machine-id", "/var/lib/dbus/machine-id"] {
         if let Some(id) =
             std::fs::read_to_string(file).ok().map(|t| t.trim().to_owned()).filter(|t| t.len() >= 16)
