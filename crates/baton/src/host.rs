@@ -26,9 +26,10 @@ use crate::fingerprint::fingerprints;
 use crate::index_progress::Indexing;
 use crate::keys::{self, Keys};
 use crate::live::{self, Live};
+use crate::machine_id::machine_id;
 use crate::memory_index::IndexServices;
 use crate::repo_file::{Fault, MAX_SMALL_FILE_BYTES, RepoFile};
-use crate::{clock, document, git, open_conversations, path_kind, private_file, process};
+use crate::{clock, document, git, open_conversations, path_kind, process};
 
 /// The clock skew that is tolerated, in milliseconds.
 const CLOSE_ENOUGH: i64 = 500;
@@ -259,6 +260,10 @@ impl baton_ops::op::Host for Machine {
         git::has_commit(Path::new(folder), revision)
     }
 
+    fn head_contains(&self, folder: &str, commit: &str) -> Option<bool> {
+        git::head_contains(Path::new(folder), commit)
+    }
+
     fn checkout_of(&self, folder: &str, branch: &str) -> Option<String> {
         git::checkout_of(Path::new(folder), branch)
     }
@@ -361,30 +366,6 @@ pub(crate) fn host_name() -> Option<String> {
     #[cfg(not(unix))]
     let name: Option<String> = None;
     name.filter(|name| is_host_name(name))
-}
-
-/// A stable id of the machine: the system's own, else one made once and kept beside the store.
-fn machine_id(data_dir: &Path) -> String {
-    for file in ["/etc/machine-id", "/var/lib/dbus/machine-id"] {
-        if let Some(id) =
-            std::fs::read_to_string(file).ok().map(|t| t.trim().to_owned()).filter(|t| t.len() >= 16)
-        {
-            return id;
-        }
-    }
-    let file = data_dir.join("machine-id");
-    if let Some(id) =
-        std::fs::read_to_string(&file).ok().map(|t| t.trim().to_owned()).filter(|t| !t.is_empty())
-    {
-        return id;
-    }
-    let mut bytes = [0; 16];
-    clock::random(&mut bytes);
-    let id: String = bytes.iter().map(|b| format!("{b:02x}")).collect();
-    let saved =
-        private_file::create_folder(data_dir).and_then(|()| private_file::write(&file, id.as_bytes()));
-    // Where nothing can be kept, the machine has no identity: rules that need one then never apply.
-    if saved.is_ok() { id } else { String::new() }
 }
 
 /// The token that the `gh` command has for GitHub, if it is there and logged in.

@@ -33,6 +33,7 @@ mod keys;
 mod launch;
 mod leadership;
 mod live;
+mod machine_id;
 mod mcp;
 mod mcp_http;
 mod mcp_sessions;

@@ -126,6 +126,7 @@ mod work_roles;
 mod worktree_addresses;
 mod worktree_answers;
 mod worktree_changes;
+mod worktree_checkouts;
 mod worktree_commits;
 mod worktree_faults;
 mod worktree_hints;

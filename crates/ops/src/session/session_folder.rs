@@ -10,8 +10,8 @@ use baton_store::project_root::ProjectRoot;
 use baton_store::{Failure, Tx, project_root, session};
 use serde::{Deserialize, Serialize};
 
+use super::work_inspection::note_checkout;
 use super::work_location::{WorkLocation, advice};
-use super::work_search::note_checkout;
 use super::working_copy_lookup::{LeftCopy, look_up};
 use crate::caller_project;
 use crate::displaced::is_displaced;
@@ -178,6 +178,8 @@ fn what_is_left(
         uncommitted: Vec::new(),
         uncommitted_total: None,
         has_new_document: false,
+        other_checkout: None,
+        was_dirty: false,
         has_commit,
         advice: None,
         earlier: Vec::new(),
