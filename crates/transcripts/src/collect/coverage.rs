@@ -1,6 +1,6 @@
 //! Which checks look at all that others look at: the same, more tests, a whole suite, a stronger compiler.
 
-use super::steps::{plain_steps, without_settings};
+use super::steps::{Step, bare, chain, plain_steps, without_settings};
 use crate::shared::shell::is_test;
 
 /// The command without what only shortens or redirects its output: two lines of one core do the same.
