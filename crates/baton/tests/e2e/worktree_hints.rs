@@ -309,6 +309,7 @@ fn a_moved_worktree_is_listed_with_its_branch() {
     let stage = committed();
     let beside = worktree(&stage, "beside", "fix");
     stage.terminal("Ann").within(&beside).json(&["start"]);
+    stage.terminal("Ann").within(&beside).json(&WRAP);
     git(&stage, stage.shop(), &["worktree", "move", "../beside", "../moved"]);
     let places = stage.terminal("Ann").json(&["project", "places"]);
     let row = places["items"].as_array().expect("rows").iter().find(|row| row["moved_to"] != Value::Null);

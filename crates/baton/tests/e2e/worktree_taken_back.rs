@@ -49,6 +49,11 @@ fn message(answer: &Value, baton_id: &str) -> String {
     of_it.map(|one| text(one, "message")).unwrap_or_default()
 }
 
+/// A terminal on another machine with the same ledger, from which the folders of this one cannot be seen.
+fn far(stage: &Stage) -> Terminal<'_> {
+    stage.terminal("Far").with("BATON_MACHINE", "far").with("BATON_PROJECT", "shop").within(stage.root())
+}
+
 /// Whoever goes on hears of the files, wherever he stands, and so does who goes on after him.
 #[track_caller]
 fn check_named(stage: &Stage, folder: &Path, id: &str, files: &[&str]) {
@@ -59,7 +64,7 @@ fn check_named(stage: &Stage, folder: &Path, id: &str, files: &[&str]) {
             "{what}: {answer:#}"
         );
     };
-    let far = stage.terminal("Far").with("BATON_MACHINE", "far");
+    let far = far(stage);
     is_named("on another machine", &far.json(&["pickup", "--dry-run"]));
     let picked = stage.terminal("Mia").within(folder).json(&["pickup"]);
     is_named("the next pickup", &picked);
@@ -110,7 +115,7 @@ fn changes_of_the_held_baton_that_were_taken_back_are_named_until_they_are_commi
     check_unnamed(&stage.terminal("Rex").within(&beside), &id);
     stage.terminal("Rex").within(&beside).json(&["pickup"]);
     stage.terminal("Rex").within(&beside).json(&WRAP);
-    check_unnamed(&stage.terminal("Far").with("BATON_MACHINE", "far"), &id);
+    check_unnamed(&far(&stage), &id);
 }
 
 #[test]
