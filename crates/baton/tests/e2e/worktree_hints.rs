@@ -136,7 +136,7 @@ fn what_was_applied_is_judged_in_the_folder_in_which_it_was_wherever_the_wrap_is
     const COMMIT: &[&[&str]] = &[&["add", "-A"], &["commit", "-qm", "done"]];
     for (what, then, words) in [
         ("left", &[][..], "and left there"),
-        ("committed", COMMIT, "and left there"),
+        ("committed", COMMIT, "and committed there"),
         ("taken back", BACK, "and taken back there"),
     ] {
         let stage = edited();
@@ -162,8 +162,8 @@ fn what_became_of_applied_changes_is_said_by_what_the_files_and_the_history_hold
     const OTHER: &str = "hold something else there by now";
     for (what, before, write, after, words) in [
         ("left", &[][..], None, &[][..], "and left there"),
-        ("committed", COMMIT, None, &[][..], "and left there"),
-        ("committed, and changed again", COMMIT, Some("more\n"), COMMIT, "and left there"),
+        ("committed", COMMIT, None, &[][..], "and committed there"),
+        ("committed, and changed again", COMMIT, Some("more\n"), COMMIT, "and committed there"),
         ("taken back", BACK, None, &[][..], "and taken back there"),
         ("taken back, and another commit", BACK, None, ASIDE, "and taken back there"),
         ("taken back, and on another branch", BACK, None, AWAY, "and taken back there"),
