@@ -45,7 +45,7 @@ pub(super) fn keep_options(error: AppError, words: &[OsString]) -> AppError {
         }
         part
     };
-    refusal.hint = refusal.hint.split('`').enumerate().map(completed).collect::<Vec<_>>().join("`").into();
+    refusal.hint = refusal.hint.split('`').enumerate().map(completed).collect::<Vec<_>>().join("`");
     AppError::Refused(refusal)
 }
 

@@ -344,7 +344,7 @@ fn a_repository_that_keeps_its_references_in_a_table_has_branch_commit_and_log()
 fn commits_of_the_second_in_which_a_session_began_are_not_its_own_where_the_log_was_not_written_since() {
     let copy = Copy::new();
     // The commit of `new` and the instant are in one second.
-    let now = || std::time::SystemTime::now().duration_since(UNIX_EPOCH).expect("after").as_millis();
+    let now = crate::clock::now;
     while now() % 1_000 > 300 {
         std::thread::sleep(Duration::from_millis(20));
     }
@@ -363,7 +363,7 @@ fn commits_of_the_second_in_which_a_session_began_are_not_its_own_where_the_log_
     };
     commit("before");
     std::thread::sleep(Duration::from_millis(30));
-    let began = i64::try_from(now()).expect("a time");
+    let began = now();
     let made = || reflog::commits_made(&copy.root(), began, Some("elsewhere")).expect("read").len();
     assert_eq!(made(), 0, "before the session");
     std::thread::sleep(Duration::from_millis(30));

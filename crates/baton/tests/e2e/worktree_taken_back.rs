@@ -58,9 +58,9 @@ fn far(stage: &Stage) -> Terminal<'_> {
 #[track_caller]
 fn check_named(stage: &Stage, folder: &Path, id: &str, files: &[&str]) {
     let is_named = |what: &str, answer: &Value| {
-        let said = message(answer, id);
+        let words = message(answer, id);
         assert!(
-            files.iter().all(|file| said.contains(file)) && said.contains("taken back"),
+            files.iter().all(|file| words.contains(file)) && words.contains("taken back"),
             "{what}: {answer:#}"
         );
     };
@@ -94,8 +94,8 @@ fn changes_of_an_earlier_baton_that_were_taken_back_are_named_by_each_answer_aft
         max.json(&["changes", "apply", &id]);
         git(&stage, &beside, back);
         let wrapped = max.json(&WRAP);
-        let said = message(&wrapped, &id);
-        assert!(files.iter().all(|file| said.contains(file)) && said.contains("taken back"), "{wrapped:#}");
+        let words = message(&wrapped, &id);
+        assert!(files.iter().all(|file| words.contains(file)) && words.contains("taken back"), "{wrapped:#}");
         check_named(&stage, &beside, &id, files);
     }
 }
@@ -175,13 +175,13 @@ fn a_wrap_says_of_committed_changes_that_they_are_committed_and_does_not_contrad
     max.json(&["pickup", "--apply"]);
     git(&stage, &beside, &["add", "-A"]);
     git(&stage, &beside, &["commit", "-qm", "all"]);
-    let said = message(&max.json(&with_changes()), &id);
-    assert!(said.contains("and committed there") && !said.contains("left there"), "{said}");
+    let words = message(&max.json(&with_changes()), &id);
+    assert!(words.contains("and committed there") && !words.contains("left there"), "{words}");
     let stage = committed();
     let (beside, _) = left_by_ann(&stage);
     let max = stage.terminal("Max").within(&beside);
     max.json(&["pickup"]);
     let answer = max.run(&with_changes()).done();
-    let said = format!("{}{}", answer.out, answer.err);
-    assert!(said.contains("so they go on with this one") && !said.contains("no changes go"), "{said}");
+    let words = format!("{}{}", answer.out, answer.err);
+    assert!(words.contains("so they go on with this one") && !words.contains("no changes go"), "{words}");
 }
