@@ -97,16 +97,12 @@ impl AppliedChanges {
             origin(&self.changes),
             visible(folder)
         );
-        EarlierChanges { gone_folder: Some(folder.to_owned()), ..self.named(message) }
+        EarlierChanges { gone_folder: Some(folder.to_owned()), ..notice(&self.changes, message) }
     }
 
     /// Whether a session applied them.
     pub(crate) fn are_from(&self, session_id: &str) -> bool {
         self.trace.presences.iter().any(|one| one.session_id == session_id)
-    }
-
-    fn named(&self, message: String) -> EarlierChanges {
-        named(&self.changes, message)
     }
 
     /// As they are named to whoever goes on: as long as they are, all or a part, neither where they were applied nor committed, and went
@@ -178,7 +174,11 @@ impl AppliedChanges {
             return Ok(None);
         }
         let message = PlaceWords::of(env, &folder, is_moved).message(&self.changes, &state);
-        Ok(message.map(|message| MissingChanges { earlier: self.named(message), files, is_seen: true }))
+        Ok(message.map(|message| MissingChanges {
+            earlier: notice(&self.changes, message),
+            files,
+            is_seen: true,
+        }))
     }
 
     /// What a wrap noted where the folder could be looked into.
@@ -194,7 +194,7 @@ impl AppliedChanges {
             self.changes.baton_id,
             files = super::applied_place::first_of(files)
         );
-        Some(MissingChanges { earlier: self.named(message), files: files.clone(), is_seen: false })
+        Some(MissingChanges { earlier: notice(&self.changes, message), files: files.clone(), is_seen: false })
     }
 }
 
@@ -206,7 +206,7 @@ struct MissingChanges {
     is_seen: bool,
 }
 
-fn named(changes: &BatonChanges, message: String) -> EarlierChanges {
+fn notice(changes: &BatonChanges, message: String) -> EarlierChanges {
     EarlierChanges {
         baton_id: changes.baton_id.clone(),
         files_total: changes.manifest.files.len(),
@@ -224,5 +224,5 @@ pub(super) fn in_gone_folder(changes: &BatonChanges, folder: String) -> EarlierC
         visible(&folder),
         changes.baton_id
     );
-    EarlierChanges { gone_folder: Some(folder), ..named(changes, message) }
+    EarlierChanges { gone_folder: Some(folder), ..notice(changes, message) }
 }
