@@ -134,5 +134,6 @@ mod worktree_location;
 mod worktree_machines;
 mod worktree_page;
 mod worktree_places;
+mod worktree_taken_back;
 mod worktree_unfinished;
 mod worktrees;

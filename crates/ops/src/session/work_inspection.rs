@@ -8,7 +8,7 @@ use baton_store::Failure;
 use super::bundle_view::PickupOutput;
 use super::prior_changes::UncommittedFiles;
 use super::work_location::{EarlierLocation, OTHER_REPOSITORY, WorkLocation, advice};
-use super::working_copy_lookup::{LeftCopy, PlaceNow, look_up};
+use super::working_copy_lookup::{LeftCopy, PlaceNow, has_branch, look_up};
 use crate::op::{Cx, Host};
 
 /// Most uncommitted files that are named.
@@ -65,9 +65,16 @@ pub(super) fn note_checkout(host: &dyn Host, own_root: Option<&String>, found: &
 fn way_there(cx: &Cx<'_>, bundle: &PickupOutput, found: &mut WorkLocation) -> Option<String> {
     let (caller, host) = (cx.env.caller, cx.env.host);
     let own_root = caller.git_root.as_ref().or(caller.folders.first());
-    let has_branch = |branch: &str| host.has_commit(own_root?, &format!("refs/heads/{branch}"));
+    let has_commit = found.has_commit;
+    let has_branch = |branch: &str| has_branch(host, own_root?, (branch, has_commit));
     found.advice = advice(found, caller.repository.as_ref(), bundle.changes.is_some(), has_branch);
     note_checkout(host, own_root, found);
+    let is_moved = found.is_this_machine && found.is_there == Some(false) && !found.copy.is_worktree;
+    if let Some(advice) = found.advice.as_mut().filter(|_| is_moved && bundle.changes.is_none()) {
+        advice.push_str(
+            "; what was not committed, if anything, is in the folder that is gone, wherever that was moved to",
+        );
+    }
     found.advice.take()
 }
 

@@ -3,7 +3,7 @@
 use baton_model::id::visible;
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::repository::machine_name;
-use baton_ops::session::{BatonWarning, PickupOutput, WaitingChanges, WarningKind, WorkLocation};
+use baton_ops::session::{BatonWarning, PickupOutput, WaitingChanges, Warning, WarningKind, WorkLocation};
 
 use crate::app::App;
 use crate::error::AppError;
@@ -14,7 +14,13 @@ pub(super) fn print(app: &mut App, bundle: PickupOutput) -> Result<(), AppError>
     if let Some(warning) = bundle.warnings.iter().find(|warning| obstacles.contains(&warning.kind)) {
         app.remark(&format!("note: {}", visible(&warning.message)));
     }
+    let is_none = |warning: &&Warning| warning.kind == WarningKind::Baton(BatonWarning::NoBaton);
     let Some(work) = bundle.location else {
+        let none_waits = bundle.baton.is_none() && bundle.handoff.is_none() && bundle.recovered.is_none();
+        if let Some(warning) = bundle.warnings.iter().find(is_none).filter(|_| none_waits) {
+            let hint = "`baton batons` lists what was left, `baton start` begins anew";
+            return Err(Refusal::new(Kind::NotFound, "baton_none", warning.message.clone(), hint).into());
+        }
         let what = "the session that left this work did not say in which folder it worked";
         return Err(Refusal::new(
             Kind::NotFound,
