@@ -264,6 +264,10 @@ impl baton_ops::op::Host for Machine {
         git::has_commit(Path::new(folder), revision)
     }
 
+    fn head_contains(&self, folder: &str, commit: &str) -> Option<bool> {
+        git::head_contains(Path::new(folder), commit)
+    }
+
     fn checkout_of(&self, folder: &str, branch: &str) -> Option<String> {
         git::checkout_of(Path::new(folder), branch)
     }

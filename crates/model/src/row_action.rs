@@ -194,11 +194,16 @@ pub fn of_session(identity: &str, viewer: Viewer<'_>) -> Vec<OfferedAction> {
     [Some(reassign), end, write].into_iter().flatten().collect()
 }
 
-/// What can be done about a message: who wrote it to another writes to them again, and takes it back while it is unread.
+/// What can be done about a message: who wrote it to another writes to them again, and takes it back while it is unread. Only its
+/// receiver answers it; anybody else writes to that one.
 pub fn of_message(from: &str, to: Option<&str>, is_late: bool, viewer: Viewer<'_>) -> Vec<OfferedAction> {
     if viewer.is(Some(from)) && !viewer.is(to) {
         let retract = (!is_late).then(|| RowAction::Retract.into());
         return [Some(RowAction::Reply.into()), retract].into_iter().flatten().collect();
+    }
+    let is_for_another = !viewer.0.is_empty() && !viewer.is(to);
+    if let Some(write) = viewer.write_to(&[to]).filter(|_| is_for_another) {
+        return vec![write];
     }
     let mut actions = vec![RowAction::Reply.into(), RowAction::Acknowledge.into()];
     if is_late {
@@ -384,6 +389,9 @@ mod tests {
             (message(false, "ben"), message(true, "")),
             ("reply, acknowledge".into(), "acknowledge, reply".into())
         );
+        assert_eq!(message(false, "cem"), "write");
+        let of_role = of_message("Mara", Some("role:testing"), false, Viewer("cem"));
+        assert_eq!(words(&of_role), ["reply", "acknowledge"], "whoever has the role");
     }
 
     #[test]

@@ -104,6 +104,10 @@ pub trait Host {
     fn has_commit(&self, _folder: &str, _revision: &str) -> Option<bool> {
         None
     }
+    /// Whether what is checked out in a working copy has a commit; nothing where that cannot be said.
+    fn head_contains(&self, _folder: &str, _commit: &str) -> Option<bool> {
+        None
+    }
     /// The working copy of the repository around a folder in which a branch is checked out.
     fn checkout_of(&self, _folder: &str, _branch: &str) -> Option<String> {
         None

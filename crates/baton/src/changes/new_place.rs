@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use baton_model::id::is_shared_name;
+use baton_model::id::{is_shared_name, visible};
 use baton_model::refusal::Refusal;
 use baton_model::shell::shell_word;
 
@@ -34,9 +34,10 @@ fn hint(fault: &Fault, root: &Path, changes: &Changes, identity: Option<&str>) -
             if there.starts_with("cd ") {
                 return Some(format!("first {}; then `{there} && {apply}` brings the work", missing.hint()));
             }
+            let aside = aside(root, files, changes);
             let after = after_stash(files, changes, way_back(root, &there));
             return Some(format!(
-                "first {}; then {STASH}, and `{there} && {apply}` brings the work{after}",
+                "first {}; then {aside}{STASH}, and `{there} && {apply}` brings the work{after}",
                 missing.hint(),
             ));
         }
@@ -51,12 +52,13 @@ fn hint(fault: &Fault, root: &Path, changes: &Changes, identity: Option<&str>) -
     }
     let fresh = shell_word(&free_folder(root, base)?);
     let anew = format!("`git worktree add --detach {fresh} {base} && cd {fresh} && {apply}`");
+    let way = Way { root, base, apply: &apply, changes };
     Some(match fault {
-        Fault::LocalChanges(files) => stash_text(&apply, &anew, &after_stash(files, changes, None)),
-        Fault::Obstacles(files) if is_given_here(files, changes) => {
-            stash_text(&apply, &anew, &after_stash(files, changes, None))
+        Fault::LocalChanges(files) => way.after_stash(files, &anew),
+        Fault::Obstacles(files) if is_given_here(files, changes) => way.after_stash(files, &anew),
+        Fault::Obstacles(_) => {
+            format!("move them away, then `{}`; or apply in a new worktree: {anew}", way.commands())
         }
-        Fault::Obstacles(_) => format!("move them away, then `{apply}`; or apply in a new worktree: {anew}"),
         Fault::OtherLine { .. } => match git::checkout_at(root, base) {
             Some(folder) => format!(
                 "apply where that commit is checked out: `cd {} && {apply}`; or in a worktree of its own: {anew}",
@@ -76,8 +78,56 @@ fn is_given_here(files: &[String], changes: &Changes) -> bool {
 /// How files are put out of the way.
 const STASH: &str = "`git stash -u` puts them away";
 
-fn stash_text(apply: &str, anew: &str, after: &str) -> String {
-    format!("{STASH}, then `{apply}`{after}; or apply in a new worktree: {anew}")
+/// How changes are applied in a working copy whose own files are out of the way.
+struct Way<'a> {
+    root: &'a Path,
+    base: &'a str,
+    apply: &'a str,
+    changes: &'a Changes,
+}
+
+impl Way<'_> {
+    /// The commands that bring what is checked out to the commit of the work; none where it has that already.
+    fn there(&self) -> Option<String> {
+        let has_it = git::read(self.root, &["merge-base", "--is-ancestor", self.base, "HEAD"]).is_some();
+        (!has_it).then(|| way_to(self.root, self.base, self.changes.branch.as_deref()))
+    }
+
+    /// The commands that bring the work. What was committed of it comes first: the changes alone are only a part.
+    fn commands(&self) -> String {
+        match self.there() {
+            Some(there) => format!("{there} && {}", self.apply),
+            None => self.apply.to_owned(),
+        }
+    }
+
+    /// The same, once the caller's own files are put away.
+    fn after_stash(&self, files: &[String], anew: &str) -> String {
+        let there = self.there();
+        let commands = self.commands();
+        // The work lies in another folder: nothing has to go out of its way here.
+        if there.as_deref().is_some_and(|there| there.starts_with("cd ")) {
+            return format!("`{commands}` brings the work; or apply in a new worktree: {anew}");
+        }
+        let aside = aside(self.root, files, self.changes);
+        let back = there.and_then(|there| way_back(self.root, &there));
+        let after = after_stash(files, self.changes, back);
+        format!("{aside}{STASH}, then `{commands}`{after}; or apply in a new worktree: {anew}")
+    }
+}
+
+/// What is said first where untracked files lie at paths of the work: a stash does not bring them back over it. `files`: those that are
+/// named as changed.
+fn aside(root: &Path, files: &[String], changes: &Changes) -> String {
+    let uncommitted = git::uncommitted(root).unwrap_or_default();
+    let is_untracked = |path: &&String| {
+        !files.contains(path) && changes.files.contains(path) && !changes.given_here.contains(path)
+    };
+    let named: Vec<String> = uncommitted.iter().filter(is_untracked).map(|path| visible(path)).collect();
+    match named.is_empty() {
+        true => String::new(),
+        false => format!("move {} away, which the work has, too; ", named.join(", ")),
+    }
 }
 
 /// What becomes of files that were put away: what was given along from here comes back, other files do not. `back`: the branch on which

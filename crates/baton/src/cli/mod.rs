@@ -307,6 +307,7 @@ pub(crate) fn main() -> i32 {
         Ok(()) => 0,
         Err(error) if error.is_unread() => UNREAD,
         Err(error) => {
+            let error = name_cause::keep_options(error, &arguments());
             usage::report(&error, format, color);
             error.exit_code()
         }

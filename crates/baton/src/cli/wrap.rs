@@ -115,7 +115,10 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     app.remark_repository();
     app.remark_other_project(&wrapped.project_id);
     if is_clean {
-        app.remark("everything is committed here: no changes go with the baton");
+        app.remark(match wrapped.earlier_changes.iter().any(is_passed_on) {
+            true => "everything is committed here: only what came with the earlier baton goes along",
+            false => "everything is committed here: no changes go with the baton",
+        });
     }
     carry::remark_interrupted(app);
     match copy {
@@ -131,6 +134,10 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
 
 /// What is said of changes that go along: neither git nor a pickup writes over them where they were made.
 const STAYS_TOO: &str = "  what goes along stays here, too: put it away with `git stash -u` before the work comes back to this folder\n";
+
+fn is_passed_on(one: &EarlierChanges) -> bool {
+    one.place == ChangesPlace::NextBaton
+}
 
 /// What a person reads of the answer.
 fn answer_text(wrapped: &WrapOutput) -> String {
@@ -154,7 +161,6 @@ fn answer_text(wrapped: &WrapOutput) -> String {
 "
         );
     }
-    let is_passed_on = |one: &EarlierChanges| one.place == ChangesPlace::NextBaton;
     let (mut changes, mut apply) = match &wrapped.changes {
         Some(manifest) if manifest.files.is_empty() => (super::changes::summary(manifest), ""),
         Some(manifest) => (super::changes::summary(manifest), " --apply"),

@@ -1,11 +1,13 @@
 //! Where the commits of a session are: in what is checked out in a working copy, or on another branch.
 
-use std::ops::RangeInclusive;
 use std::path::Path;
 
 use baton_model::repository::{CommitsPlace, SessionCommitsQuery, is_commit_id};
+use baton_model::time::Millis;
 
+use super::layout::layout;
 use super::read;
+use super::reflog::written_at;
 
 /// The most moves of a branch that are looked at.
 const MOVES: &str = "--max-count=50";
@@ -16,7 +18,7 @@ pub(crate) fn commits_place(query: &SessionCommitsQuery) -> Option<CommitsPlace>
     let folder = Path::new(&query.folder);
     let (mut own, mut is_checked_out) = (query.commits.clone(), false);
     if let Some(branch) = &query.branch {
-        let made = made_on(folder, branch, query.since / 1_000..=query.until / 1_000).unwrap_or_default();
+        let made = made_on(folder, branch, (query.since, query.until)).unwrap_or_default();
         own.splice(0..0, made.into_iter().filter(|commit| !query.foreign.contains(commit)));
     }
     for commit in own.iter().rev().filter(|commit| is_commit_id(commit)) {
@@ -54,9 +56,15 @@ fn head_of(folder: &Path, branch: String) -> Option<CommitsPlace> {
     Some(CommitsPlace::Branch { name: branch, commit })
 }
 
-/// The commits that were made on a branch in these seconds, by its own log, as far as it has them.
-fn made_on(folder: &Path, branch: &str, seconds: RangeInclusive<i64>) -> Option<Vec<String>> {
+/// The commits that were made on a branch in the seconds from one instant to another, by its own log, as far as it has them.
+fn made_on(folder: &Path, branch: &str, (since, until): (Millis, Millis)) -> Option<Vec<String>> {
+    let seconds = since / 1_000..=until / 1_000;
     let name = format!("refs/heads/{branch}");
+    // Of the first second the log does not tell what came before the session; its file tells that nothing came after.
+    let common_dir = layout(&super::root(folder)?).ok()?.common_dir;
+    if written_at(&common_dir, &format!("logs/{name}")).is_some_and(|at| at < since) {
+        return Some(Vec::new());
+    }
     let args = ["reflog", "show", "--date=unix", "--format=%H%x09%gd%x09%gs", MOVES, &name, "--"];
     let listed = read(folder, &args)?;
     let made = listed.lines().filter_map(|line| {

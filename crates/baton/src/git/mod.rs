@@ -210,6 +210,15 @@ pub(crate) fn has_commit(folder: &Path, revision: &str) -> Option<bool> {
     Some(read(folder, &["cat-file", "-e", &format!("{revision}^{{commit}}")]).is_some())
 }
 
+/// Whether what is checked out in a working copy has a commit: it is one of its ancestors, or the same.
+pub(crate) fn head_contains(folder: &Path, commit: &str) -> Option<bool> {
+    if !commit.bytes().all(|byte| byte.is_ascii_hexdigit()) || commit.is_empty() {
+        return None;
+    }
+    let missing = read(folder, &["rev-list", "-1", commit, "--not", "HEAD"])?;
+    Some(missing.trim().is_empty())
+}
+
 /// Settings that empty the filters which the repository's own files define; the user's own are the user's. None where one
 /// has a name that cannot be given on a command line, or the settings cannot be read.
 fn filters(root: &Path) -> Option<Vec<String>> {

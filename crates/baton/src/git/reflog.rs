@@ -19,7 +19,8 @@ const TAIL: u64 = 64 * 1024;
 const MOVES: usize = 400;
 
 /// The commits that were made in the working copy around this folder since an instant, and since `head` was checked out there, oldest
-/// first. Times of the log have no fraction of a second, so that `head` alone tells what was made in the second of the instant.
+/// first. Times of the log have no fraction of a second, so that `head` alone tells what was made in the second of the instant; where the
+/// log does not have it, the time of its file at least tells that nothing was.
 pub(crate) fn commits_made(folder: &Path, since: Millis, head: Option<&str>) -> Option<Vec<MadeCommit>> {
     let layout = layout(&super::root(folder)?).ok()?;
     let tail = match RepoFile::new(&layout.git_dir, "HEAD").text(MAX_POINTER_BYTES).ok()? {
@@ -28,7 +29,11 @@ pub(crate) fn commits_made(folder: &Path, since: Millis, head: Option<&str>) -> 
     };
     let lines: Vec<&str> = tail.lines().collect();
     let is_head = |line: &&str| head.is_some() && line.split(' ').nth(1) == head;
-    let first = lines.iter().rposition(is_head).map_or(0, |at| at + 1);
+    let known = lines.iter().rposition(is_head);
+    if known.is_none() && written_at(&layout.git_dir, "logs/HEAD").is_some_and(|at| at < since) {
+        return Some(Vec::new());
+    }
+    let first = known.map_or(0, |at| at + 1);
     let since = since - since.rem_euclid(1_000);
     Some(
         lines[first..]
@@ -43,10 +48,15 @@ pub(crate) fn commits_made(folder: &Path, since: Millis, head: Option<&str>) -> 
 /// writes only when it makes a worktree has the rest, unless it was copied since.
 pub(super) fn begun_at(git_dir: &Path) -> Option<Millis> {
     let second = first_move_at(git_dir)?;
-    let file = RepoFile::new(git_dir, "commondir").open().ok().flatten();
-    let modified = file.and_then(|file| file.metadata().ok()?.modified().ok());
-    let millis = modified.and_then(|at| at.duration_since(UNIX_EPOCH).ok()?.as_millis().try_into().ok());
+    let millis = written_at(git_dir, "commondir");
     Some(millis.filter(|at| (second..second + 1_000).contains(at)).unwrap_or(second))
+}
+
+/// When a file of git was written last.
+pub(super) fn written_at(git_dir: &Path, name: &str) -> Option<Millis> {
+    let file = RepoFile::new(git_dir, name).open().ok()??;
+    let modified = file.metadata().ok()?.modified().ok()?;
+    modified.duration_since(UNIX_EPOCH).ok()?.as_millis().try_into().ok()
 }
 
 /// When the first move of a head was made, to the second.

@@ -339,3 +339,34 @@ fn a_repository_that_keeps_its_references_in_a_table_has_branch_commit_and_log()
     let found = repository(&beside).expect("sound");
     assert_eq!((found.branch.as_deref(), found.commit), (Some("fix"), Some(head)));
 }
+
+#[test]
+fn commits_of_the_second_in_which_a_session_began_are_not_its_own_where_the_log_was_not_written_since() {
+    let copy = Copy::new();
+    // The commit of `new` and the instant are in one second.
+    let now = crate::clock::now;
+    while now() % 1_000 > 300 {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let commit = |message: &str| {
+        copy.git(&[
+            "-c",
+            "user.name=a",
+            "-c",
+            "user.email=a@b",
+            "commit",
+            "-q",
+            "--allow-empty",
+            "-m",
+            message,
+        ]);
+    };
+    commit("before");
+    std::thread::sleep(Duration::from_millis(30));
+    let began = now();
+    let made = || reflog::commits_made(&copy.root(), began, Some("elsewhere")).expect("read").len();
+    assert_eq!(made(), 0, "before the session");
+    std::thread::sleep(Duration::from_millis(30));
+    commit("after");
+    assert!(made() > 0, "by the session");
+}

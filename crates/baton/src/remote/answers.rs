@@ -45,6 +45,9 @@ pub(super) fn answer(
         Question::HasCommit { folder, revision } if is_own_copy(caller, folder, machine) => {
             json!(machine.has_commit(folder, revision))
         }
+        Question::HeadContains { folder, commit } if is_of_repository(caller, folder, machine) => {
+            json!(machine.head_contains(folder, commit))
+        }
         Question::CheckoutOf { folder, branch } if is_own_copy(caller, folder, machine) => {
             json!(machine.checkout_of(folder, branch))
         }
@@ -288,6 +291,7 @@ mod tests {
                     Question::Uncommitted { folder: folder.clone() },
                     Question::CheckoutOf { folder: folder.clone(), branch },
                     Question::HasCommit { folder: folder.clone(), revision },
+                    Question::HeadContains { folder: folder.clone(), commit: "0123".into() },
                     Question::RoleFile { folder: folder.clone() },
                     Question::Repository { folder: folder.clone() },
                 ] {

@@ -142,6 +142,10 @@ impl Host for ClientHost<'_> {
         self.ask_for(Question::HasCommit { folder: folder.to_owned(), revision: revision.to_owned() })?
     }
 
+    fn head_contains(&self, folder: &str, commit: &str) -> Option<bool> {
+        self.ask_for(Question::HeadContains { folder: folder.to_owned(), commit: commit.to_owned() })?
+    }
+
     fn checkout_of(&self, folder: &str, branch: &str) -> Option<String> {
         self.ask_for(Question::CheckoutOf { folder: folder.to_owned(), branch: branch.to_owned() })?
     }

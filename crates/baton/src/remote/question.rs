@@ -55,6 +55,13 @@ pub(crate) enum Question {
         /// Which.
         revision: String,
     },
+    /// Whether what is checked out in a working copy of the caller's repository has a commit.
+    HeadContains {
+        /// Its top folder.
+        folder: String,
+        /// Which.
+        commit: String,
+    },
     /// The working copy in which a branch is checked out.
     CheckoutOf {
         /// Where the repository is.

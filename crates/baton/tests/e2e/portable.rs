@@ -236,3 +236,25 @@ fn a_file_is_encrypted_to_an_identity_by_its_name() {
         "{opened:#?}"
     );
 }
+
+#[test]
+fn what_was_given_along_is_known_as_ones_own_when_the_work_comes_back_as_a_file() {
+    let homes = two_homes();
+    wrapped(&homes);
+    let ann = homes.here.terminal("Ann");
+    ann.json(&["handoff", "export", "-o", &homes.file]);
+    let donna = homes.there.terminal("Donna").within(&homes.clone);
+    donna.json(&["handoff", "import", &homes.file]);
+    donna.json(&["pickup", "--apply"]);
+    fs::write(homes.clone.join("a.txt"), "edited further\n").expect("written");
+    donna.json(&["wrap", "--summary", "more", "--next", "n", "--with-changes"]);
+    let back = homes.there.root().join("back.baton").display().to_string();
+    donna.json(&["handoff", "export", "-o", &back]);
+    ann.json(&["handoff", "import", &back]);
+    let picked = ann.text(&["pickup", "--apply"]);
+    let line = picked.lines().find(|line| line.contains("NOT applied")).unwrap_or_else(|| panic!("{picked}"));
+    assert!(line.contains("comes back with the work") && !line.contains("git stash pop"), "{line}");
+    git(&homes.here, homes.here.shop(), &["stash", "-qu"]);
+    ann.json(&["changes", "apply"]);
+    assert_eq!(fs::read_to_string(homes.here.shop().join("a.txt")).expect("read"), "edited further\n");
+}

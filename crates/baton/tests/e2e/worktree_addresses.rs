@@ -234,3 +234,30 @@ fn a_clone_on_another_machine_is_asked_about_by_the_committed_path_of_the_remote
     third.set("BATON_MACHINE", "third");
     assert_eq!(text(&third.json(&["init"]), "project_id"), "bare-words");
 }
+
+#[test]
+fn a_remote_that_was_added_later_is_known_to_a_server_from_the_next_session_of_an_operator_on() {
+    let stage = Stage::remote(&[]);
+    let (_server, far) = stage.far();
+    stage.file("shop/a.txt", "a\n");
+    git(&stage, stage.shop(), &["add", "-A"]);
+    git(&stage, stage.shop(), &["commit", "-qm", "one"]);
+    stage.terminal("Owner").json(&["init"]);
+    let owner = far.terminal("Owner");
+    let operator = text(&owner.json(&["token", "create", "--scope", "operator"]), "token");
+    let writer = text(&owner.json(&["token", "create", "--scope", "write", "--only", "shop"]), "token");
+    let remote = "https://git.example/acme/shop.git";
+    git(&stage, stage.shop(), &["remote", "add", "origin", remote]);
+    let with =
+        |who: &str, token: &str| stage.terminal(who).with("BATON_TOKEN", token).with("BATON_PROJECT", "shop");
+    let known = || with("Ann", &operator).json(&["project", "show"])["vcs_remote_url"].clone();
+    std::thread::sleep(std::time::Duration::from_millis(600));
+    with("Lola", &writer).json(&["start"]);
+    assert_eq!(
+        known(),
+        serde_json::Value::Null,
+        "who may not register a project does not say where its code is"
+    );
+    with("Ann", &operator).json(&["start"]);
+    assert_eq!(known(), remote);
+}

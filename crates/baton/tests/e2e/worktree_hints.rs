@@ -3,7 +3,9 @@
 use std::fs;
 use std::path::PathBuf;
 
-use crate::stage::{Stage, text};
+use serde_json::Value;
+
+use crate::stage::{Stage, Terminal, text};
 use crate::worktree_changes::{edited, second, wrapped};
 use crate::worktrees::{committed, git, worktree};
 
@@ -134,7 +136,7 @@ fn what_was_applied_is_judged_in_the_folder_in_which_it_was_wherever_the_wrap_is
     const COMMIT: &[&[&str]] = &[&["add", "-A"], &["commit", "-qm", "done"]];
     for (what, then, words) in [
         ("left", &[][..], "and left there"),
-        ("committed", COMMIT, "and left there"),
+        ("committed", COMMIT, "and committed there"),
         ("taken back", BACK, "and taken back there"),
     ] {
         let stage = edited();
@@ -160,8 +162,8 @@ fn what_became_of_applied_changes_is_said_by_what_the_files_and_the_history_hold
     const OTHER: &str = "hold something else there by now";
     for (what, before, write, after, words) in [
         ("left", &[][..], None, &[][..], "and left there"),
-        ("committed", COMMIT, None, &[][..], "and left there"),
-        ("committed, and changed again", COMMIT, Some("more\n"), COMMIT, "and left there"),
+        ("committed", COMMIT, None, &[][..], "and committed there"),
+        ("committed, and changed again", COMMIT, Some("more\n"), COMMIT, "and committed there"),
         ("taken back", BACK, None, &[][..], "and taken back there"),
         ("taken back, and another commit", BACK, None, ASIDE, "and taken back there"),
         ("taken back, and on another branch", BACK, None, AWAY, "and taken back there"),
@@ -218,4 +220,99 @@ fn a_repository_without_a_commit_that_joins_can_check_out_what_the_changes_stand
     let command = last_command(&text(&refused, "hint")).replace("NAME", "work");
     lola.shell(&command).done();
     lola.json(&["changes", "apply"]);
+}
+
+/// Runs the commands that an answer names before these words, as they stand.
+fn follow(terminal: &Terminal<'_>, line: &str, until: &str) {
+    let before = line.split(until).next().unwrap_or_default();
+    let commands: Vec<&str> = before.split('`').skip(1).step_by(2).collect();
+    assert!(!commands.is_empty(), "no command: {line}");
+    let script = commands.join(" && ");
+    let name = "export GIT_AUTHOR_NAME=b GIT_AUTHOR_EMAIL=b@b GIT_COMMITTER_NAME=b GIT_COMMITTER_EMAIL=b@b";
+    terminal.shell(&format!("baton() {{ \"$BATON\" \"$@\"; }}; {name}; {script}")).done();
+}
+
+fn reason(picked: &str) -> &str {
+    picked.lines().find(|line| line.contains("NOT applied")).unwrap_or_else(|| panic!("no reason: {picked}"))
+}
+
+#[test]
+fn the_commit_of_the_work_is_merged_first_where_it_is_here_and_not_in_the_branch() {
+    let stage = edited();
+    git(&stage, stage.shop(), &["switch", "-qc", "fix"]);
+    wrapped(&stage, &["--with-changes"]);
+    let beside = stage.root().join("beside");
+    git(&stage, stage.shop(), &["worktree", "add", "-q", "--detach", "../beside", "fix"]);
+    let lola = stage.terminal("Lola").within(&beside);
+    lola.json(&["pickup", "--apply"]);
+    git(&stage, &beside, &["add", "a.txt"]);
+    git(&stage, &beside, &["commit", "-qm", "of Lola"]);
+    fs::write(beside.join("new/b.txt"), "further\n").expect("written");
+    lola.json(&[&WRAP[..], &["--with-changes"]].concat());
+    let ann = stage.terminal("Ann");
+    let picked = ann.text(&["pickup", "--apply"]);
+    let line = reason(&picked);
+    assert!(line.contains("comes back with the work"), "{line}");
+    follow(&ann, line, "; what you gave along");
+    assert_eq!(fs::read_to_string(stage.shop().join("a.txt")).expect("read"), "later\n", "committed by Lola");
+    assert_eq!(fs::read_to_string(stage.shop().join("new/b.txt")).expect("read"), "further\n");
+}
+
+#[test]
+fn an_untracked_file_at_a_path_of_the_work_is_moved_away_beside_a_stash() {
+    let stage = edited();
+    wrapped(&stage, &["--with-changes"]);
+    let second = second(&stage);
+    let lola = stage.terminal("Lola").within(&second);
+    fs::write(second.join("a.txt"), "own\n").expect("written");
+    fs::create_dir_all(second.join("new")).expect("made");
+    fs::write(second.join("new/b.txt"), "mine\n").expect("written");
+    let picked = lola.text(&["pickup", "--apply"]);
+    let line = reason(&picked);
+    assert!(line.contains("move new/b.txt away, which the work has, too; `git stash -u`"), "{line}");
+    fs::rename(second.join("new/b.txt"), second.join("new/mine.txt")).expect("moved");
+    follow(&lola, line, ", and `git stash pop`");
+    git(&stage, &second, &["add", "-A"]);
+    git(&stage, &second, &["commit", "-qm", "the work"]);
+    // Git merges what was put away, and nothing of it is refused.
+    let popped = lola.shell("git stash pop");
+    assert!(!popped.err.contains("already exists"), "{}", popped.err);
+    assert_eq!(fs::read_to_string(second.join("new/mine.txt")).expect("kept"), "mine\n");
+}
+
+#[test]
+fn where_nothing_waits_the_place_of_the_work_is_not_said_to_be_unknown() {
+    let stage = committed();
+    let refused = stage.terminal("Lola").refused(3, "baton_none", &["pickup", "--there"]);
+    assert!(text(&refused, "message").contains("no baton waits"), "{refused:#}");
+}
+
+#[test]
+fn hints_keep_the_name_and_the_options_that_a_command_was_given() {
+    let stage = edited();
+    let left = wrapped(&stage, &["--with-changes"]);
+    let id = text(&left, "baton_id");
+    stage.file("shop/a.txt", "other\n");
+    let max = stage.bare().with("BATON_PROCESS", "p");
+    let refused = max.refused(4, "changes_present", &["changes", "keep", &id, "--as", "Ann"]);
+    assert!(
+        text(&refused, "hint").contains(&format!("`baton changes keep {id} --replace --as Ann`")),
+        "{refused:#}"
+    );
+    stage.terminal("Lola").json(&["pickup"]);
+    let refused = max.refused(4, "baton_claimed", &["pickup", "--handoff", &id, "--as", "Max", "--apply"]);
+    assert!(text(&refused, "hint").contains("--force --why REASON --as Max --apply`"), "{refused:#}");
+}
+
+#[test]
+fn a_moved_worktree_is_listed_with_its_branch() {
+    let stage = committed();
+    let beside = worktree(&stage, "beside", "fix");
+    stage.terminal("Ann").within(&beside).json(&["start"]);
+    stage.terminal("Ann").within(&beside).json(&WRAP);
+    git(&stage, stage.shop(), &["worktree", "move", "../beside", "../moved"]);
+    let places = stage.terminal("Ann").json(&["project", "places"]);
+    let row = places["items"].as_array().expect("rows").iter().find(|row| row["moved_to"] != Value::Null);
+    let row = row.unwrap_or_else(|| panic!("{places:#}"));
+    assert_eq!(row["branch"], "fix", "{row:#}");
 }

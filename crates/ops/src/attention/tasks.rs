@@ -120,6 +120,10 @@ fn blocker(other: &Task) -> Blocker {
 /// For what a task waits, in words. What is said of the other one is said so that it cannot be read of the one that waits.
 fn waits_for(other: &Task, others: usize) -> String {
     let state = match (TaskState::of(other).holder, other.status.as_str()) {
+        // The router notes no place of an agent: whether that has begun is not known.
+        (Some(name), _) if other.claim.as_ref().is_some_and(|claim| claim.location.is_none()) => {
+            format!("which was assigned to {name}")
+        }
         (Some(name), _) => format!("at which {name} is at work"),
         (None, "blocked") => "which was given up itself".to_owned(),
         (None, _) if other.readiness.blocked => "which waits itself".to_owned(),

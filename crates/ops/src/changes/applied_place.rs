@@ -8,15 +8,16 @@ use baton_store::{Failure, Tx};
 
 use super::BatonChanges;
 use super::applied_state::{AppliedState, are_committed};
-use super::lineage::{AppliedChanges, ChangesPlace, EarlierChanges, origin};
+use super::lineage::{ChangesPlace, EarlierChanges, origin};
 use super::presence::{AppliedFolder, presence};
+use super::taken_back::in_gone_folder;
 use crate::op::Env;
 
 /// The most files that a sentence names.
 const MAX_NAMED_FILES: usize = 10;
 
 /// The first paths of a list, and how many more there are.
-fn first_of(paths: &[String]) -> String {
+pub(super) fn first_of(paths: &[String]) -> String {
     let shown: Vec<String> = paths.iter().take(MAX_NAMED_FILES).map(|path| visible(path)).collect();
     match paths.len().saturating_sub(MAX_NAMED_FILES) {
         0 => shown.join(", "),
@@ -32,13 +33,13 @@ impl EarlierChanges {
         stored: &StoredChanges,
         folder: String,
     ) -> Result<Self, Failure> {
-        let applied = AppliedChanges { changes: BatonChanges::read(stored.clone())?, presences: Vec::new() };
-        if !are_committed(env, own.started_at, &applied.changes.manifest) {
-            return Ok(applied.in_gone_folder(folder));
+        let changes = BatonChanges::read(stored.clone())?;
+        if !are_committed(env, own.started_at, &changes.manifest) {
+            return Ok(in_gone_folder(&changes, folder));
         }
         let message = format!(
             "{}: applied in a folder that is not there any more, {}, and committed since, which is checked out here",
-            origin(&applied.changes),
+            origin(&changes),
             visible(&folder)
         );
         Ok(Self { message, gone_folder: Some(folder), ..self })
@@ -66,47 +67,67 @@ impl EarlierChanges {
         stored: &StoredChanges,
     ) -> Result<Self, Failure> {
         let changes = BatonChanges::read(stored.clone())?;
-        let origin = origin(&changes);
-        let baton_id = &self.baton_id;
+        let place = PlaceWords::of(env, folder, is_moved);
+        let state = AppliedState::of(env, (folder, own.started_at), &changes.manifest, &[]);
+        match place.message(&changes, &state) {
+            None => self.unseen(stored, Some(folder)),
+            Some(message) => {
+                let place = match state {
+                    AppliedState::Left | AppliedState::Committed => ChangesPlace::WorkingCopy,
+                    _ => ChangesPlace::EarlierBaton,
+                };
+                Ok(Self { place, message, ..self })
+            }
+        }
+    }
+}
+
+/// How a sentence names the folder in which changes were applied.
+pub(super) struct PlaceWords {
+    place: String,
+    by_now: String,
+}
+
+impl PlaceWords {
+    pub(super) fn of(env: &Env<'_>, folder: &str, is_moved: bool) -> Self {
         let is_here = env.caller.git_root.as_deref() == Some(folder);
         let shown = visible(folder);
-        let place = match (is_here || is_moved, &shown) {
-            (true, _) => "where the session worked".to_owned(),
-            (false, folder) => format!("in {folder}"),
+        let place = match is_here || is_moved {
+            true => "where the session worked".to_owned(),
+            false => format!("in {shown}"),
         };
         let by_now = if is_moved && !is_here { format!(", which is {shown} by now") } else { String::new() };
-        let (place, message) = match AppliedState::of(env, (folder, own.started_at), &changes.manifest) {
-            AppliedState::Unseen => return self.unseen(stored, Some(folder)),
-            AppliedState::Left => (
-                ChangesPlace::WorkingCopy,
-                format!(
-                    "{origin}: applied already {place}, and left there{by_now}; `baton changes show {baton_id}` has them still"
-                ),
+        Self { place, by_now }
+    }
+
+    /// What became of changes in that folder; nothing where nobody could look.
+    pub(super) fn message(&self, changes: &BatonChanges, state: &AppliedState) -> Option<String> {
+        let (origin, baton_id) = (origin(changes), &changes.baton_id);
+        let Self { place, by_now } = self;
+        Some(match state {
+            AppliedState::Unseen => return None,
+            AppliedState::Committed => format!(
+                "{origin}: applied already {place}, and committed there{by_now}; `baton changes show {baton_id}` has them still"
             ),
-            AppliedState::TakenBack => (
-                ChangesPlace::EarlierBaton,
-                format!(
-                    "{origin}: applied {place}, and taken back there{by_now}, since they are neither uncommitted nor committed; `baton \
-                     changes apply {baton_id}` brings them again"
-                ),
+            AppliedState::Left => format!(
+                "{origin}: applied already {place}, and left there{by_now}; `baton changes show {baton_id}` has them still"
             ),
-            AppliedState::PartlyTakenBack(paths) => (
-                ChangesPlace::EarlierBaton,
-                format!(
-                    "{origin}: applied {place}, and a part taken back there{by_now}: {}; the rest is left there, as it came or edited \
-                     since. `baton changes show {baton_id}` has all of them still, `baton changes diff {baton_id}` compares",
-                    first_of(&paths)
-                ),
+            AppliedState::TakenBack => format!(
+                "{origin}: applied {place}, and taken back there{by_now}, since they are neither uncommitted nor committed; `baton \
+                 changes apply {baton_id}` brings them again: {}",
+                first_of(&changes.manifest.files)
             ),
-            AppliedState::Replaced => (
-                ChangesPlace::EarlierBaton,
-                format!(
-                    "{origin}: applied {place}; the same files hold something else there by now{by_now}, uncommitted or committed: \
-                     `baton changes diff {baton_id}` compares"
-                ),
+            AppliedState::PartlyTakenBack(paths) => format!(
+                "{origin}: applied {place}, and a part taken back there{by_now}: {}; the rest is left there, as it came or edited \
+                 since, or went on with a later baton. `baton changes show {baton_id}` has all of them still, `baton changes diff \
+                 {baton_id}` compares",
+                first_of(paths)
             ),
-        };
-        Ok(Self { place, message, ..self })
+            AppliedState::Replaced => format!(
+                "{origin}: applied {place}; the same files hold something else there by now{by_now}, uncommitted or committed: \
+                 `baton changes diff {baton_id}` compares"
+            ),
+        })
     }
 }
 

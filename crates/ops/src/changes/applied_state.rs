@@ -9,9 +9,11 @@ use crate::op::Env;
 pub(super) enum AppliedState {
     /// A file holds, or was committed as, what came, and none is as it was before.
     Left,
+    /// The same, and nothing of them is uncommitted.
+    Committed,
     /// Each file is as it was before them.
     TakenBack,
-    /// These files are as they were before them, and others hold, or were committed as, what came.
+    /// These files are as they were before them, and others hold, or were committed as, what came or something else.
     PartlyTakenBack(Vec<String>),
     /// Files hold, or were committed as, something else, and none what came.
     Replaced,
@@ -73,20 +75,31 @@ impl<'a> FoundFiles<'a> {
 }
 
 impl AppliedState {
-    /// Judges by a working copy of a session, and its history since the commit on which the changes were made.
-    pub(super) fn of(env: &Env<'_>, (root, since): (&str, i64), manifest: &Manifest) -> Self {
+    /// Judges by a working copy of a session, and its history since the commit on which the changes were made. `superseded`: the files
+    /// that went on with a later baton, wherever they are by now.
+    pub(super) fn of(
+        env: &Env<'_>,
+        (root, since): (&str, i64),
+        manifest: &Manifest,
+        superseded: &[String],
+    ) -> Self {
         let Some(found) = FoundFiles::read(env, root, since, manifest) else { return Self::Unseen };
         let captured =
             manifest.files.iter().enumerate().map(|(at, path)| (path, manifest.fingerprints.get(at)));
-        let states: Vec<(&String, FileState)> = captured.map(|file| (file.0, found.state(file))).collect();
+        let state = |file: (&String, Option<&String>)| match superseded.contains(file.0) {
+            true => FileState::Left,
+            false => found.state(file),
+        };
+        let states: Vec<(&String, FileState)> = captured.map(|file| (file.0, state(file))).collect();
         let of = |state: FileState| states.iter().filter(move |(_, other)| *other == state);
         let taken_back: Vec<String> = of(FileState::TakenBack).map(|(path, _)| (*path).clone()).collect();
         let has_left = of(FileState::Left).next().is_some();
         match taken_back.len() {
             count if count == states.len() => Self::TakenBack,
+            0 if has_left && found.changed.is_empty() && superseded.is_empty() => Self::Committed,
             0 if has_left => Self::Left,
-            _ if has_left => Self::PartlyTakenBack(taken_back),
-            _ => Self::Replaced,
+            0 => Self::Replaced,
+            _ => Self::PartlyTakenBack(taken_back),
         }
     }
 }

@@ -117,7 +117,7 @@ fn claimed_baton_refusal(left: &Baton) -> Refusal {
         refusal::Kind::Conflict,
         "baton_claimed",
         format!("baton {} {how}, and whoever did so would not hear of these changes", short(&left.baton_id)),
-        "give them to a baton that waits (`baton status` lists those), or leave one: `baton wrap --with-changes`",
+        "give them to a baton that waits (`baton status` lists those), or leave one: `baton wrap --with-changes`, after `baton start` where your session is over",
     )
     .with("baton_id", left.baton_id.clone())
 }

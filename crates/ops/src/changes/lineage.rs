@@ -2,20 +2,22 @@
 
 use baton_model::baton::Baton;
 use baton_model::changes::RemoteContent;
-use baton_model::id::{short, visible};
+use baton_model::id::short;
 use baton_model::session::Session;
 use baton_store::changes::{LineageBaton, StoredChanges};
-use baton_store::{Failure, Tx, changes, session};
+use baton_store::{Failure, Tx, baton, changes, session};
 use serde::{Deserialize, Serialize};
 
 use super::applied_place::where_applied;
-use super::applied_state::are_committed;
-use super::presence::{AppliedFolder, Presence, is_present, presence};
+use super::presence::is_present;
+use super::taken_back::{AppliedChanges, Trace};
 use super::{BatonChanges, refuse_others};
 use crate::op::Env;
 
 /// The most batons before one that are looked at.
 const MAX_ANCESTORS: i64 = 8;
+/// The verb of a session that stands for one of another ledger, whose baton arrived as a file.
+const IMPORT_VERB: &str = "baton_import";
 
 /// Where changes of an earlier baton are after a wrap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -107,69 +109,6 @@ pub(crate) struct LineChanges {
     pub applied: Vec<AppliedChanges>,
 }
 
-/// Changes of an earlier baton that are, or were, in the working copies of sessions.
-pub(crate) struct AppliedChanges {
-    /// What they are.
-    pub changes: BatonChanges,
-    /// The sessions, and in which folder each had them, as far as it was noted.
-    pub(super) presences: Vec<Presence>,
-}
-
-impl AppliedChanges {
-    /// As they are said to be left where the folder is gone in which they were applied.
-    pub(crate) fn left_behind(&self, folder: &str) -> EarlierChanges {
-        let BatonChanges { baton_id, manifest, .. } = &self.changes;
-        let message = format!(
-            "{}: applied in {}, which is gone; `baton changes apply {baton_id}` brings them",
-            origin(&self.changes),
-            visible(folder)
-        );
-        let (baton_id, files_total) = (baton_id.clone(), manifest.files.len());
-        let gone_folder = Some(folder.to_owned());
-        EarlierChanges { baton_id, files_total, place: ChangesPlace::EarlierBaton, message, gone_folder }
-    }
-
-    /// Whether a session applied them.
-    pub(crate) fn are_from(&self, session_id: &str) -> bool {
-        self.presences.iter().any(|one| one.session_id == session_id)
-    }
-
-    /// As a receiver is told of them whose baton was left by a session that had applied them in a folder which is gone. What is committed
-    /// where the receiver stands is there.
-    pub(crate) fn left_nowhere(
-        &self,
-        tx: &mut Tx<'_>,
-        env: &Env<'_>,
-        lineage: &[Session],
-    ) -> Result<Option<EarlierChanges>, Failure> {
-        let Some(left_by) = lineage.first() else { return Ok(None) };
-        let is_own = |one: &&Presence| one.session_id == left_by.session_id;
-        let Some(one) = self.presences.iter().find(is_own) else { return Ok(None) };
-        Ok(match one.record.folder(tx, env, left_by)? {
-            AppliedFolder::Gone(_) if are_committed(env, left_by.started_at, &self.changes.manifest) => None,
-            AppliedFolder::Gone(folder) => Some(self.in_gone_folder(folder)),
-            AppliedFolder::There(_) | AppliedFolder::Moved(_) | AppliedFolder::Unseen(_) => None,
-        })
-    }
-
-    pub(super) fn in_gone_folder(&self, folder: String) -> EarlierChanges {
-        let BatonChanges { baton_id, manifest, .. } = &self.changes;
-        let message = format!(
-            "{}: applied in a folder that is not there any more, {}; where they are in no commit, `baton changes apply {baton_id}` brings \
-             them again",
-            origin(&self.changes),
-            visible(&folder)
-        );
-        EarlierChanges {
-            baton_id: baton_id.clone(),
-            files_total: manifest.files.len(),
-            place: ChangesPlace::EarlierBaton,
-            message,
-            gone_folder: Some(folder),
-        }
-    }
-}
-
 /// The changes of a baton, and of those before it.
 pub(crate) fn with_earlier(
     tx: &mut Tx<'_>,
@@ -179,10 +118,10 @@ pub(crate) fn with_earlier(
     let line = changes::lineage(tx, project_id, baton_id, MAX_ANCESTORS)?;
     let own = line.first().and_then(|first| first.changes.clone()).map(BatonChanges::read).transpose()?;
     let (mut earlier, mut applied) = (Vec::new(), Vec::new());
-    for (stored, presences) in earlier_changes(tx, project_id, &line)? {
-        match presences.is_empty() {
-            true => earlier.push(EarlierChanges::of(stored, ChangesPlace::EarlierBaton)?),
-            false => applied.push(AppliedChanges { changes: BatonChanges::read(stored.clone())?, presences }),
+    for (stored, trace) in earlier_changes(tx, project_id, &line)? {
+        match trace.is_applied() {
+            false => earlier.push(EarlierChanges::of(stored, ChangesPlace::EarlierBaton)?),
+            true => applied.push(AppliedChanges { changes: BatonChanges::read(stored.clone())?, trace }),
         }
     }
     Ok(LineChanges { own, earlier, applied })
@@ -197,7 +136,8 @@ pub(super) fn given_from_here(
     baton_id: &str,
 ) -> Result<Vec<String>, Failure> {
     let Some(here) = env.caller.git_root.as_deref() else { return Ok(Vec::new()) };
-    let line = changes::lineage(tx, project_id, baton_id, MAX_ANCESTORS)?;
+    let mut line = changes::lineage(tx, project_id, baton_id, MAX_ANCESTORS)?;
+    line.extend(before_import(tx, project_id, &line)?);
     let mut given: Vec<String> = Vec::new();
     for (depth, link) in line.iter().enumerate() {
         let Some(stored) = &link.changes else { continue };
@@ -220,6 +160,30 @@ pub(super) fn given_from_here(
     Ok(given)
 }
 
+/// The batons of the same thread that were left here before one that arrived as a file, with which a line begins: the work went away as
+/// a file, too, and the line does not lead to it.
+fn before_import(
+    tx: &mut Tx<'_>,
+    project_id: &str,
+    line: &[LineageBaton],
+) -> Result<Vec<LineageBaton>, Failure> {
+    let Some(first) = line.last() else { return Ok(Vec::new()) };
+    let importer = session::get(tx, project_id, &first.session_id)?;
+    let Some(thread_id) = importer.filter(|own| own.last_verb == IMPORT_VERB).map(|own| own.thread_id) else {
+        return Ok(Vec::new());
+    };
+    let of_thread = baton::of_thread(tx, project_id, &thread_id)?;
+    let imported_at = of_thread.iter().find(|baton| baton.session_id == first.session_id);
+    let imported_at = imported_at.map_or(i64::MAX, |baton| baton.seq);
+    let before = of_thread.iter().rev().filter(|baton| baton.seq < imported_at);
+    let mut found = Vec::new();
+    for left in before.take(usize::try_from(MAX_ANCESTORS).unwrap_or(usize::MAX)) {
+        let changes = changes::get(tx, project_id, &left.baton_id)?;
+        found.push(LineageBaton { session_id: left.session_id.clone(), changes });
+    }
+    Ok(found)
+}
+
 /// Whether the baton that a session holds, or one before it on its line, has changes.
 pub(crate) fn has_earlier(tx: &mut Tx<'_>, own: &Session) -> Result<bool, Failure> {
     let Some(held) = &own.baton_id else { return Ok(false) };
@@ -230,7 +194,7 @@ pub(crate) fn has_earlier(tx: &mut Tx<'_>, own: &Session) -> Result<bool, Failur
 /// has changes of its own.
 pub(crate) fn after_wrap(
     tx: &mut Tx<'_>,
-    env: &Env<'_>,
+    env: &mut Env<'_>,
     own: &Session,
     next: &str,
     captured: bool,
@@ -248,13 +212,18 @@ pub(crate) fn after_wrap(
         let place = if is_passed_on { ChangesPlace::NextBaton } else { ChangesPlace::WorkingCopy };
         let changes = EarlierChanges::of(stored, place)?;
         found.push(match place {
-            ChangesPlace::WorkingCopy => where_applied(tx, (env, own), stored, changes)?,
+            ChangesPlace::WorkingCopy => where_applied(tx, (&*env, own), stored, changes)?,
             ChangesPlace::NextBaton | ChangesPlace::EarlierBaton => changes,
         });
         of_held = Some(stored.content_hash.clone());
     }
-    for (stored, presences) in earlier_changes(tx, &own.project_id, &line)? {
-        if presences.is_empty() && Some(&stored.content_hash) != of_held.as_ref() {
+    for (stored, trace) in earlier_changes(tx, &own.project_id, &line)? {
+        let is_named = Some(&stored.content_hash) == of_held.as_ref();
+        if trace.is_applied() {
+            let applied = AppliedChanges { changes: BatonChanges::read(stored.clone())?, trace };
+            let missing = applied.note_missing(tx, env, own)?;
+            found.extend(missing.filter(|_| !is_named));
+        } else if !is_named {
             found.push(EarlierChanges::of(stored, ChangesPlace::EarlierBaton)?);
         }
     }
@@ -266,8 +235,8 @@ fn earlier_changes<'a>(
     tx: &mut Tx<'_>,
     project_id: &str,
     line: &'a [LineageBaton],
-) -> Result<Vec<(&'a StoredChanges, Vec<Presence>)>, Failure> {
-    let mut found: Vec<(&StoredChanges, Vec<Presence>)> = Vec::new();
+) -> Result<Vec<(&'a StoredChanges, Trace)>, Failure> {
+    let mut found: Vec<(&StoredChanges, Trace)> = Vec::new();
     let newest = line.first().and_then(|first| first.changes.as_ref());
     for (depth, link) in line.iter().enumerate().skip(1) {
         let Some(stored) = &link.changes else { continue };
@@ -275,13 +244,7 @@ fn earlier_changes<'a>(
         if newest.is_some_and(is_same) || found.iter().any(|(other, _)| is_same(other)) {
             continue;
         }
-        let mut presences = Vec::new();
-        for later in line.iter().take(depth) {
-            let session_id = later.session_id.clone();
-            let record = presence(tx, (project_id, &session_id), &stored.content_hash)?;
-            presences.extend(record.map(|record| Presence { session_id, record }));
-        }
-        found.push((stored, presences));
+        found.push((stored, Trace::read(tx, project_id, &line[..depth], &stored.content_hash)?));
     }
     Ok(found)
 }

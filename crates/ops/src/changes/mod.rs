@@ -10,6 +10,7 @@ mod part;
 mod presence;
 mod record;
 mod show;
+mod taken_back;
 mod upload;
 
 use baton_model::changes::{Manifest, RemoteContent, invalid_refusal};
@@ -27,15 +28,14 @@ use crate::project::carried_here;
 use crate::resolve;
 pub use attach::{Attach, AttachInput, AttachOutput};
 pub use drop::{Drop, DropInput, DropOutput};
-pub(crate) use lineage::{
-    AppliedChanges, LineChanges, after_wrap, has_earlier, pass_on, replace, with_earlier,
-};
 pub use lineage::{ChangesPlace, EarlierChanges};
+pub(crate) use lineage::{LineChanges, after_wrap, has_earlier, pass_on, replace, with_earlier};
 pub use part::{Part, PartInput, PartOutput};
 pub use presence::is_presence;
 pub(crate) use presence::note_presence;
 pub use record::{Record, RecordInput, RecordOutput};
 pub use show::{Show, ShowInput, ShowOutput};
+pub(crate) use taken_back::AppliedChanges;
 pub use upload::{Upload, UploadInput, UploadOutput};
 
 /// Refuses the client of an access token that is neither an operator's nor of the agent that left the baton: what another left is

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
-use baton_model::delta::{Kind, Row};
+use baton_model::delta::{Delta, Kind, Row};
 use baton_model::id::short;
 use baton_model::session::Session;
 use baton_model::time::Millis;
@@ -17,6 +17,8 @@ use crate::op::Env;
 
 /// How the summary of a [`PresenceRecord`] ends.
 const PRESENT: &str = "are in the working copy";
+/// How the summary of an entry ends that says that they are there no more.
+pub(super) const TAKEN_BACK: &str = "were taken back from the working copy";
 
 /// That the changes of a baton are in the working copy of a session.
 #[derive(Serialize, Deserialize)]
@@ -98,9 +100,10 @@ pub(super) struct Presence {
     pub(super) record: PresenceRecord,
 }
 
-/// Whether a ledger entry only says where changes are.
+/// Whether a ledger entry only says where changes are, or that they are there no more.
 pub fn is_presence(row: &Row) -> bool {
-    row.kind == Kind::Other && row.summary.as_ref().is_some_and(|summary| summary.ends_with(PRESENT))
+    let is_of = |summary: &String| summary.ends_with(PRESENT) || summary.ends_with(TAKEN_BACK);
+    row.kind == Kind::Other && row.summary.as_ref().is_some_and(is_of)
 }
 
 /// Notes that the changes of a baton are in the working copy of a session. Noted once.
@@ -143,10 +146,14 @@ pub(super) fn presence(
     (project_id, session_id): (&str, &str),
     hash: &str,
 ) -> Result<Option<PresenceRecord>, Failure> {
-    let notes = delta::of_session(tx, project_id, session_id)?;
+    Ok(presence_among(&delta::of_session(tx, project_id, session_id)?, hash))
+}
+
+/// The same among the entries of a session.
+pub(super) fn presence_among(notes: &[Delta], hash: &str) -> Option<PresenceRecord> {
     let mut records = notes.iter().filter(|note| note.kind == Kind::Other).filter_map(|note| {
         let record = serde_json::from_str::<PresenceRecord>(&note.body).ok()?;
         Some(PresenceRecord { at: note.created_at, ..record })
     });
-    Ok(records.find(|record| record.changes_present == hash))
+    records.find(|record| record.changes_present == hash)
 }

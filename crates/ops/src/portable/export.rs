@@ -168,8 +168,11 @@ fn read(
     let from = from.ok_or_else(|| Fault::other(format!("baton {} has no session", left.baton_id)))?;
     let packet = whole_packet(tx, &left)?;
     let kept_back = KeptBack::of(tx, &left, packet.text())?;
-    let LineChanges { own: changes, earlier: earlier_changes, .. } =
+    let LineChanges { own: changes, earlier: mut earlier_changes, applied } =
         with_earlier(tx, project_id, &left.baton_id)?;
+    for one in &applied {
+        earlier_changes.extend(one.missing(tx, env, project_id)?);
+    }
     let baton = PortableBaton {
         baton_id: left.baton_id.clone(),
         project_id: project_id.to_owned(),

@@ -119,7 +119,11 @@ impl Operation for Places {
             let row = place_row(&cx.env, place, &sessions);
             let is_gone = row.is_there == Some(false) && place.is_worktree;
             let moved_to = if is_gone { new_folder(&cx.env, place, &known, &sessions) } else { None };
-            items.push(PlaceRow { moved_to, ..row });
+            // Of a folder that holds another repository by now, no branch is told.
+            let moved = moved_to.as_deref().filter(|_| !row.holds_other);
+            let now = moved.and_then(|folder| cx.env.host.repository(folder));
+            let (branch, commit) = now.map_or((row.branch, row.commit), |(_, now)| (now.branch, now.commit));
+            items.push(PlaceRow { moved_to, branch, commit, ..row });
         }
         each_once(&mut items);
         for (session, is_open) in sessions.unregistered() {

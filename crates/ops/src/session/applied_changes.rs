@@ -8,18 +8,18 @@ use super::work_location::WorkLocation;
 use crate::changes::AppliedChanges;
 use crate::op::{Cx, Host};
 
-/// Names them where their folder is gone, and says where they are not in that folder only.
+/// Names them where their folder is gone or has them no more, and says where they are not in that folder only.
 pub(super) fn name_applied(cx: &mut Cx<'_>, bundle: &mut PickupOutput) -> Result<(), Failure> {
     let applied = std::mem::take(&mut bundle.applied_changes);
     name_at_location(cx, bundle, &applied)?;
     for one in &applied {
         let is_named = bundle.earlier_changes.iter().any(|known| known.baton_id == one.changes.baton_id);
         let Cx { store, env } = &mut *cx;
-        let gone = match is_named {
+        let missing = match is_named {
             true => None,
-            false => store.read(|tx| one.left_nowhere(tx, env, &bundle.lineage))?,
+            false => store.read(|tx| one.missing(tx, env, &bundle.project_id))?,
         };
-        if let Some(earlier) = gone {
+        if let Some(earlier) = missing {
             bundle.instruction =
                 format!("Also applied before: {}. {}", earlier.message, bundle.instruction).into();
             bundle.earlier_changes.push(earlier);

@@ -27,7 +27,7 @@ pub struct PickupOutput {
     /// What was not committed where the baton was left, and what became of it here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changes: Option<WaitingChanges>,
-    /// Changes of earlier batons that no session of this line applied, and those that were applied in a folder that is gone.
+    /// Changes of earlier batons that no session of this line applied, and those that were applied and are there no more.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub earlier_changes: Vec<EarlierChanges>,
     /// Marks the answer of a repeated request.

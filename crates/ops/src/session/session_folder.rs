@@ -10,9 +10,9 @@ use baton_store::project_root::ProjectRoot;
 use baton_store::{Failure, Tx, project_root, session};
 use serde::{Deserialize, Serialize};
 
+use super::work_inspection::note_checkout;
 use super::work_location::{WorkLocation, advice};
-use super::work_search::note_checkout;
-use super::working_copy_lookup::{LeftCopy, look_up};
+use super::working_copy_lookup::{LeftCopy, has_branch, look_up};
 use crate::caller_project;
 use crate::displaced::is_displaced;
 use crate::op::{Cx, Host};
@@ -178,11 +178,13 @@ fn what_is_left(
         uncommitted: Vec::new(),
         uncommitted_total: None,
         has_new_document: false,
+        other_checkout: None,
+        was_dirty: false,
         has_commit,
         advice: None,
         earlier: Vec::new(),
     };
-    let has_branch = |branch: &str| host.has_commit(own_root, &format!("refs/heads/{branch}"));
+    let has_branch = |branch: &str| has_branch(host, own_root, (branch, has_commit));
     work.advice = advice(&work, caller.repository.as_ref(), false, has_branch);
     note_checkout(host, Some(own_root), &mut work);
     Ok(work.advice)

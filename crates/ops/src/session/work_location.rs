@@ -34,6 +34,12 @@ pub struct WorkLocation {
     /// Whether `docs/PROJECT.md` is not committed there, as `baton init` wrote it: no work, and not counted.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub has_new_document: bool,
+    /// What is checked out in the folder by now, where that is something else than what was left.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub other_checkout: Option<OtherCheckout>,
+    /// Whether the packet says that files were not committed when it was left. Known of the folder itself only where it can be seen.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub was_dirty: bool,
     /// Whether the caller's working copy has that commit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub has_commit: Option<bool>,
@@ -45,7 +51,40 @@ pub struct WorkLocation {
     pub earlier: Vec<EarlierLocation>,
 }
 
-/// A working copy in which an earlier session of the same chain left something that is not committed still.
+/// What a folder has checked out in place of what a session left there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OtherCheckout {
+    /// The branch; nothing on a detached head.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
+    /// The commit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+    /// Whether that has the commit of the work; nothing where that cannot be said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub has_work: Option<bool>,
+}
+
+impl OtherCheckout {
+    /// In a clause: `branch main, without that commit`.
+    pub fn describe(&self) -> String {
+        let name = match (&self.branch, &self.commit) {
+            (Some(branch), _) => format!("branch {}", visible(branch)),
+            (None, Some(commit)) => {
+                format!("{} without a branch", visible(commit.get(..7).unwrap_or(commit)))
+            }
+            (None, None) => "no branch".to_owned(),
+        };
+        match self.has_work {
+            Some(true) => format!("{name}, which has that commit"),
+            Some(false) => format!("{name}, without that commit"),
+            None => name,
+        }
+    }
+}
+
+/// A working copy in which an earlier session of the same chain left something that is not committed still, or that is in none of the
+/// commits since.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EarlierLocation {
     /// The folder, and what is checked out in it now.
@@ -55,12 +94,20 @@ pub struct EarlierLocation {
     pub uncommitted: Vec<String>,
     /// How many there are in all.
     pub uncommitted_total: usize,
+    /// Whether the session committed on that branch, and what lies where the work is does not have it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub lacks_commit: bool,
 }
 
 impl WorkLocation {
     /// Whether files that are not committed lie there.
     pub(super) fn has_uncommitted(&self) -> bool {
         self.uncommitted_total.is_some_and(|total| total > 0)
+    }
+
+    /// Whether the folder is there and has something checked out that lacks the work.
+    pub fn lacks_work(&self) -> bool {
+        self.is_found() && self.other_checkout.as_ref().is_some_and(|other| other.has_work != Some(true))
     }
 
     /// Whether the working copy was found in its folder, or where it was moved to.
@@ -114,25 +161,31 @@ pub(super) fn advice(
     work: &WorkLocation,
     own: Option<&Repository>,
     travel: bool,
-    has_branch: impl Fn(&str) -> Option<bool>,
+    has_branch: impl Fn(&str) -> Option<bool> + Clone,
 ) -> Option<String> {
     let root = shell_word(&work.copy.root);
+    let switch = if work.lacks_work() { switch_to(&work.copy, has_branch.clone()) } else { None };
     if work.is_here {
-        return None;
+        return switch.map(|switch| format!("{switch} brings it back here"));
     }
     if work.is_found() {
+        let then = switch.map(|switch| format!(", then {switch}")).unwrap_or_default();
         let only = match work.uncommitted_total {
             Some(0) | None => "",
-            Some(_) if travel => return Some(format!("or go on there, where they lie, too: `cd {root}`")),
+            Some(_) if travel => {
+                return Some(format!("or go on there, where they lie, too: `cd {root}`{then}"));
+            }
             Some(_) => THERE_ONLY,
         };
-        return Some(format!("go on there: `cd {root}`{only}"));
+        return Some(format!("go on there: `cd {root}`{then}{only}"));
     }
     if work.is_there.is_none() && work.is_this_machine {
         return Some(format!("go on there, if it still is: `cd {root}`"));
     }
     let rest = if travel {
         "; what was not committed goes with the baton: `baton pickup --apply` brings it, `baton changes apply` once it is held"
+    } else if work.was_dirty {
+        DIRTY_THERE
     } else {
         ""
     };
@@ -142,7 +195,31 @@ pub(super) fn advice(
         Some(advice) => advice.trim_start_matches("; ").trim_start_matches(", and ").to_owned(),
         None => left,
     };
+    if work.was_dirty && !travel && left.ends_with(GO_ON_HERE) {
+        let begin = left.trim_end_matches(GO_ON_HERE).trim_end_matches(": ");
+        return Some(format!("{begin}{rest}, then {GO_ON_HERE}"));
+    }
     Some(left + rest)
+}
+
+/// How an advice ends for a caller who has all that was committed.
+const GO_ON_HERE: &str = "go on here";
+/// How it ends where no baton has what was not committed on another machine.
+const DIRTY_THERE: &str = "; what was not committed is on that machine only: commit and push it there";
+
+/// The command that checks out what was left in a folder.
+fn switch_to(copy: &WorkingCopy, has_branch: impl Fn(&str) -> Option<bool>) -> Option<String> {
+    let commit = copy.commit.as_deref().map(|commit| visible(commit.get(..12).unwrap_or(commit)));
+    match (copy.branch.as_deref(), commit) {
+        (Some(branch), commit) if has_branch(branch) != Some(false) || commit.is_none() => {
+            Some(format!("`git switch {}`", visible(branch)))
+        }
+        (Some(branch), Some(commit)) => {
+            Some(format!("`git switch -c {0} {commit}` (branch {0} is gone)", visible(branch)))
+        }
+        (None, commit) => commit.map(|commit| format!("`git switch --detach {commit}`")),
+        (Some(_), None) => None,
+    }
 }
 
 /// What is said of work on another machine, in a clause.
@@ -169,7 +246,9 @@ fn what_is_left(
         let branch = visible(branch);
         return match is_checked_out {
             true => {
-                format!("{gone}; its commit {commit} is checked out here, on its branch {branch}: go on here")
+                format!(
+                    "{gone}; its commit {commit} is checked out here, on its branch {branch}: {GO_ON_HERE}"
+                )
             }
             false => format!(
                 "{gone}; its commit {commit} is here: `git merge {commit}` brings it into {branch}, unless that has it already"
@@ -288,6 +367,8 @@ mod tests {
             uncommitted: Vec::new(),
             uncommitted_total: None,
             has_new_document: false,
+            other_checkout: None,
+            was_dirty: false,
             has_commit: Some(true),
             advice: None,
             earlier: Vec::new(),
@@ -386,6 +467,8 @@ mod tests {
             uncommitted: vec!["a".into()],
             uncommitted_total: Some(1),
             has_new_document: false,
+            other_checkout: None,
+            was_dirty: false,
             has_commit: None,
             advice: None,
             earlier: Vec::new(),

@@ -8,12 +8,10 @@ use baton_store::{Failure, Tx, baton, changes, delta, session_commit};
 
 use super::bundle_view::PickupOutput;
 use super::prior_changes::{self, Beginning, UncommittedFiles, beginnings, is_prior};
-use super::work_location::{EarlierLocation, OTHER_REPOSITORY, WorkLocation, advice};
-use super::working_copy_lookup::{LeftCopy, PlaceNow, look_up};
+use super::work_inspection::{FoundCopy, SessionCopy, as_checked_out, inspect};
+use super::work_location::{EarlierLocation, WorkLocation};
 use crate::op::{Cx, Host};
 
-/// Most uncommitted files that are named.
-const MAX_NAMED_FILES: usize = 20;
 /// Most commits of a session that are looked for.
 const NEWEST_COMMITS: i64 = 5;
 /// Most commits of others since it began that are told from its own.
@@ -86,6 +84,10 @@ impl CandidateSession {
         begun.and_then(|begun| begun.repository_id.as_deref())
     }
 
+    fn copy_of(&self, copy: WorkingCopy) -> SessionCopy<'_> {
+        SessionCopy { session: &self.session, repository_id: self.repository_of(&copy.root), copy }
+    }
+
     /// Whether it went on with another one's work and has the same checked out as when it began.
     fn has_only_looked(&self) -> bool {
         let last = self.session.working_copy.as_ref();
@@ -100,13 +102,6 @@ impl CandidateSession {
     }
 }
 
-/// A working copy of a session as it is now.
-struct FoundCopy {
-    location: WorkLocation,
-    /// All that is not committed there.
-    uncommitted: Vec<String>,
-}
-
 /// Where the work of a bundle lies, as far as the sessions on its way said so.
 pub(super) fn of_bundle(
     cx: &mut Cx<'_>,
@@ -117,11 +112,15 @@ pub(super) fn of_bundle(
     let mut seen: Vec<WorkLocation> = Vec::new();
     let mut left = LeftPlaces::default();
     let mut is_before_commits = false;
+    let mut committed: Vec<WorkLocation> = Vec::new();
     for of in candidates {
         let Some(copy) = of.session.working_copy.clone() else { continue };
         let root = copy.root.clone();
-        let found = inspect(cx, bundle, files, (&of, copy))?;
+        let found = inspect(cx, bundle, files, of.copy_of(copy))?;
         if is_before_commits {
+            if of.has_commits {
+                committed.push(found.location.clone());
+            }
             // What lies in another folder is in none of the later commits.
             if of.has_left(cx.env.host, &root, &found)
                 && !seen.iter().any(|other| is_same(other, &found.location))
@@ -138,16 +137,20 @@ pub(super) fn of_bundle(
         let committed_in = of.committed_in(cx.env.host, &found.location, commits.as_ref());
         let are_elsewhere = committed_in.is_some();
         if let Some(copy) = committed_in {
-            let found = inspect(cx, bundle, files, (&of, copy))?;
+            let found = inspect(cx, bundle, files, of.copy_of(copy))?;
             left.note(position(&mut seen, found.location), !found.uncommitted.is_empty(), true);
         }
-        let at = position(&mut seen, found.location);
-        left.note(at, has_left, (has_commits && !are_elsewhere) || may_hold_work);
+        let holds_work = (has_commits && !are_elsewhere) || may_hold_work;
+        let at = match has_left || holds_work {
+            true => left.position_of_work(&mut seen, found.location),
+            false => position(&mut seen, found.location),
+        };
+        left.note(at, has_left, holds_work);
         left.note_visit(at, of.has_only_looked());
         // Who worked in one folder and wrapped in another left there what is not committed.
         if let Some(copy) = of.begun_in() {
             let root = copy.root.clone();
-            let found = inspect(cx, bundle, files, (&of, copy))?;
+            let found = inspect(cx, bundle, files, of.copy_of(copy))?;
             if of.has_left(cx.env.host, &root, &found)
                 && !seen.iter().any(|other| is_same(other, &found.location))
             {
@@ -166,7 +169,34 @@ pub(super) fn of_bundle(
             found.earlier.push(earlier);
         }
     }
+    for left in committed {
+        name_commits(host, &mut found, left);
+    }
     Ok(Some(found))
+}
+
+/// Names a commit of an earlier session on a branch that is still there, if the work that came after it does not have it.
+fn name_commits(host: &dyn Host, found: &mut WorkLocation, left: WorkLocation) {
+    let root = &found.copy.root;
+    let (Some(branch), Some(commit)) = (&left.copy.branch, &left.copy.commit) else { return };
+    let is_known = found.copy.branch.as_ref() == Some(branch)
+        || found.earlier.iter().any(|known| known.copy.branch.as_ref() == Some(branch));
+    if is_known
+        || !found.is_found()
+        || !left.is_this_machine
+        || host.head_contains(root, commit) != Some(false)
+    {
+        return;
+    }
+    if host.has_commit(root, &format!("refs/heads/{branch}")) == Some(true) {
+        let (uncommitted, uncommitted_total) = (Vec::new(), 0);
+        found.earlier.push(EarlierLocation {
+            copy: left.copy,
+            uncommitted,
+            uncommitted_total,
+            lacks_commit: true,
+        });
+    }
 }
 
 /// The places at which sessions left something, the latest first, by their position.
@@ -184,6 +214,15 @@ impl LeftPlaces {
             None if is_uncommitted || is_work => self.found.push((at, is_uncommitted)),
             None => {}
         }
+    }
+
+    /// The position of a place in which something was left. What a later session had checked out there that left nothing does not hide it.
+    fn position_of_work(&self, seen: &mut Vec<WorkLocation>, location: WorkLocation) -> usize {
+        let at = position(seen, location.clone());
+        if let Some(known) = seen.get_mut(at).filter(|_| !self.found.iter().any(|(other, _)| *other == at)) {
+            *known = location;
+        }
+        at
     }
 
     fn note_visit(&mut self, at: usize, has_only_looked: bool) {
@@ -217,21 +256,12 @@ fn is_same(one: &WorkLocation, other: &WorkLocation) -> bool {
     key(one) == key(other)
 }
 
-/// A working copy with the branch and the commit that are checked out there now: its session may have had others.
-fn as_checked_out(host: &dyn Host, copy: WorkingCopy) -> WorkingCopy {
-    match host.repository(&copy.root) {
-        Some((root, now)) if root == copy.root => {
-            WorkingCopy { branch: now.branch, commit: now.commit, ..copy }
-        }
-        _ => copy,
-    }
-}
-
 fn earlier_location(host: &dyn Host, location: &WorkLocation) -> EarlierLocation {
     EarlierLocation {
         copy: as_checked_out(host, location.copy.clone()),
         uncommitted: location.uncommitted.clone(),
         uncommitted_total: location.uncommitted_total.unwrap_or_default(),
+        lacks_commit: false,
     }
 }
 
@@ -284,103 +314,4 @@ fn has_saved(tx: &mut Tx<'_>, of: &Session) -> Result<bool, Failure> {
         }
     }
     Ok(false)
-}
-
-/// What is not committed in the folder in which work was left, although its branch is checked out in another one by now.
-fn uncommitted_in(
-    host: &dyn Host,
-    files: &mut UncommittedFiles,
-    copy: WorkingCopy,
-) -> Option<EarlierLocation> {
-    let changed = files.of(host, &copy.root).filter(|changed| !changed.is_empty())?;
-    let uncommitted = changed.iter().take(MAX_NAMED_FILES).cloned().collect();
-    let copy = as_checked_out(host, copy);
-    Some(EarlierLocation { copy, uncommitted, uncommitted_total: changed.len() })
-}
-
-/// Notes where in the caller's repository the branch of the work is checked out: git checks no branch out twice.
-pub(super) fn note_checkout(host: &dyn Host, own_root: Option<&String>, found: &mut WorkLocation) {
-    let checked_out = found.copy.branch.clone().zip(own_root).and_then(|(branch, root)| {
-        Some((host.checkout_of(root, &branch).filter(|folder| folder != root)?, branch))
-    });
-    if let Some((folder, branch)) = checked_out {
-        found.is_checked_out_in(&folder, &branch);
-    }
-}
-
-/// What to do to go on where the work lies.
-fn way_there(cx: &Cx<'_>, bundle: &PickupOutput, found: &mut WorkLocation) -> Option<String> {
-    let (caller, host) = (cx.env.caller, cx.env.host);
-    let own_root = caller.git_root.as_ref().or(caller.folders.first());
-    let has_branch = |branch: &str| host.has_commit(own_root?, &format!("refs/heads/{branch}"));
-    found.advice = advice(found, caller.repository.as_ref(), bundle.changes.is_some(), has_branch);
-    note_checkout(host, own_root, found);
-    found.advice.take()
-}
-
-/// Whether the document of `baton init` is all that git names as not committed: it is no work, so that the list has it not.
-fn has_new_document(host: &dyn Host, root: &str) -> bool {
-    host.git(root).is_some_and(|state| state.dirty.is_none())
-}
-
-/// A working copy of a session, as it is now.
-fn inspect(
-    cx: &mut Cx<'_>,
-    bundle: &PickupOutput,
-    files: &mut UncommittedFiles,
-    (of, mut copy): (&CandidateSession, WorkingCopy),
-) -> Result<FoundCopy, Failure> {
-    let caller = cx.env.caller;
-    let own_root = caller.git_root.as_ref().or(caller.folders.first());
-    let is_this_machine = of.session.location.machine == caller.location.machine;
-    let host = cx.env.host;
-    let begun_in = WorkingCopy { host: None, ..copy.clone() };
-    let left = LeftCopy { repository_id: of.repository_of(&copy.root), at: of.session.heartbeat_at };
-    let PlaceNow { is_there, owner, holds_other, moved_to, earlier } = match is_this_machine {
-        true => look_up(cx, &bundle.project_id, &left, &mut copy)?,
-        false => PlaceNow::default(),
-    };
-    if is_this_machine {
-        copy.host = None;
-    }
-    let begun_in = WorkingCopy { root: moved_to.unwrap_or_else(|| begun_in.root.clone()), ..begun_in };
-    let is_in_folder = is_this_machine && own_root == Some(&copy.root);
-    let is_here = is_in_folder && !holds_other;
-    let changed = match owner {
-        Some(owner) if owner == bundle.project_id && !holds_other => files.of(host, &copy.root),
-        // A clone in which only a setting names the project: the caller stands in it.
-        None if is_here => files.of(host, &copy.root),
-        _ => None,
-    };
-    let left_behind = earlier.as_ref().and_then(|_| uncommitted_in(host, files, begun_in));
-    let has_commit = own_root.zip(copy.commit.as_deref()).and_then(|(root, commit)| {
-        let own = caller.repository.as_ref().and_then(|own| own.commit.as_deref());
-        if own == Some(commit) { Some(true) } else { host.has_commit(root, commit) }
-    });
-    let uncommitted_total = changed.as_ref().map(Vec::len);
-    let has_new_document = uncommitted_total == Some(0) && has_new_document(host, &copy.root);
-    let changed = changed.unwrap_or_default();
-    let uncommitted = changed.iter().take(MAX_NAMED_FILES).cloned().collect();
-    let mut found = WorkLocation {
-        machine: of.session.location.machine.clone(),
-        is_this_machine,
-        copy,
-        is_here,
-        is_there,
-        holds_other,
-        uncommitted,
-        uncommitted_total,
-        has_new_document,
-        has_commit,
-        advice: None,
-        earlier: left_behind.into_iter().collect(),
-    };
-    found.advice = match is_in_folder && holds_other {
-        true => Some(OTHER_REPOSITORY.to_owned()),
-        false => way_there(cx, bundle, &mut found),
-    };
-    if let (Some(advice), Some(earlier)) = (&mut found.advice, earlier) {
-        advice.push_str(&earlier);
-    }
-    Ok(FoundCopy { location: found, uncommitted: changed })
 }

@@ -167,14 +167,14 @@ pub(crate) fn note_root(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Res
     Ok(())
 }
 
-/// Notes the remote of a repository that had none when it was registered, so that its clones are asked about. Only this machine's user
-/// says where a project's code is pushed to.
+/// Notes the remote of a repository that had none when it was registered, so that its clones are asked about. Where a project's code
+/// is pushed to, only an operator says: the user of this machine, or a token that may register projects.
 fn note_remote(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
     (project_id, remote): (&str, Option<&str>),
 ) -> Result<(), Failure> {
-    let Some(remote) = remote.filter(|_| env.caller.grant.bearer.is_none()) else { return Ok(()) };
+    let Some(remote) = remote.filter(|_| env.caller.grant.is_operator()) else { return Ok(()) };
     let Some(known) = project::get(tx, project_id)?.filter(|known| known.vcs_remote_url.is_none()) else {
         return Ok(());
     };

@@ -9,6 +9,7 @@ use baton_model::time::Millis;
 use baton_store::project_root::ProjectRoot;
 use baton_store::{Failure, project_root};
 
+use super::work_location::OtherCheckout;
 use crate::caller_project;
 use crate::displaced::{is_displaced, is_root_of};
 use crate::op::{Cx, Host, PathKind};
@@ -26,6 +27,8 @@ pub(super) struct PlaceNow {
     pub moved_to: Option<String>,
     /// What the folder of before has checked out by now, as the end of an advice, where the branch is found in another one.
     pub earlier: Option<String>,
+    /// What the folder has checked out in place of what was left there.
+    pub other_checkout: Option<OtherCheckout>,
 }
 
 /// Looks up the folder of a working copy. Where its branch, or the repository with its id, is found in another folder, the copy is said
@@ -107,14 +110,21 @@ fn look_up_in_place(
         return Ok(now);
     }
     let found = match copy.branch.as_deref().filter(|_| switched.is_some() && !holds_other) {
+        // On a detached head there is no branch to look for.
+        None if switched.is_some() && !holds_other => None,
         // Its own repository is there and knows, also that its main working copy has the branch.
         Some(branch) => host.checkout_of(&copy.root, branch),
         None => find_moved(cx, project_id, repository_id, copy)?,
     };
     let Some(moved) = found.filter(|moved| *moved != copy.root) else {
-        return Ok(PlaceNow { is_there: Some(switched.is_some() && !holds_other), ..now });
+        let other_checkout = switched.filter(|_| !holds_other);
+        return Ok(PlaceNow { is_there: Some(other_checkout.is_some()), other_checkout, ..now });
     };
     let earlier = switched.map(|checkout| {
+        let checkout = match &checkout.branch {
+            Some(branch) => format!("branch {}", visible(branch)),
+            None => "no branch".to_owned(),
+        };
         format!("; {}, in which the work was left, has {checkout} checked out now", visible(&copy.root))
     });
     copy.root = moved;
@@ -151,15 +161,26 @@ fn is_another(copy: &WorkingCopy, host: &dyn Host, is_own: bool, known: Option<&
     }
 }
 
-/// What a worktree's folder has checked out by now in place of its branch: another one, or none.
-fn other_checkout(copy: &WorkingCopy, host: &dyn Host) -> Option<String> {
-    let left = copy.branch.as_deref().filter(|_| copy.is_worktree)?;
+/// What a folder has checked out by now in place of what was left there: another branch, or none.
+fn other_checkout(copy: &WorkingCopy, host: &dyn Host) -> Option<OtherCheckout> {
     let (_, now) = host.repository(&copy.root).filter(|(root, _)| *root == copy.root)?;
-    match now.branch {
-        Some(branch) if branch == left => None,
-        Some(branch) => Some(format!("branch {}", visible(&branch))),
-        None => Some("no branch".to_owned()),
+    let is_same = match (&copy.branch, &now.branch) {
+        (Some(left), Some(branch)) => left == branch,
+        // Of a session that said neither nothing can be missed.
+        (None, _) => copy.commit.is_none() || now.commit == copy.commit,
+        (Some(_), None) => false,
+    };
+    if is_same {
+        return None;
     }
+    let has_work = copy.commit.as_deref().and_then(|commit| {
+        if now.commit.as_deref() == Some(commit) {
+            Some(true)
+        } else {
+            host.head_contains(&copy.root, commit)
+        }
+    });
+    Some(OtherCheckout { branch: now.branch, commit: now.commit, has_work })
 }
 
 /// Where a working copy lies that was moved: where its repository was noted since, or where its branch is checked out in its repository.
@@ -229,4 +250,18 @@ fn main_root<'a>(copy: &WorkingCopy, places: &'a [ProjectRoot]) -> Option<&'a Pr
         !place.is_worktree && is_root_of(place, of.repository_id.as_deref(), of.common_dir.as_deref())
     };
     places.iter().find(is_main)
+}
+
+/// Whether a repository has a branch that git can switch to: its own, or one of its remote, as soon as the commit of the work was fetched.
+/// A commit that is checked out without a branch has the next ones on none.
+pub(super) fn has_branch(
+    host: &dyn Host,
+    root: &str,
+    (branch, has_commit): (&str, Option<bool>),
+) -> Option<bool> {
+    let own = host.has_commit(root, &format!("refs/heads/{branch}"));
+    if own != Some(false) || has_commit != Some(true) {
+        return own;
+    }
+    host.has_commit(root, &format!("refs/remotes/origin/{branch}"))
 }

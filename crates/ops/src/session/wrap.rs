@@ -241,7 +241,7 @@ fn finish_left(
 /// those that came with earlier ones.
 fn replace(
     tx: &mut Tx<'_>,
-    env: &Env<'_>,
+    env: &mut Env<'_>,
     own: &Session,
     (left, has_changes): (&LeftPacket, bool),
     manifest: Option<&Manifest>,

@@ -134,6 +134,7 @@ on_every_backend! {
         assert_eq!((&again["imported_before"], &again["baton_id"]), (&json!(true), &left["baton_id"]));
         assert_eq!(offered(w).len(), 1);
         // It goes on there, and is the same one however often it is imported.
+        w.advance(1_000);
         let more = format!("{chat}\n#### and count it\n\nI will count it\n");
         std::fs::write(there.join(name), more).expect("a chat");
         let longer = w.ok(&agent("Owner").at(&there.display().to_string(), None), "transcript_import", import(there.join(name)));

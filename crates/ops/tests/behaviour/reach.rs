@@ -165,6 +165,7 @@ const QUESTIONS: &[(&str, &str)] = &[
     ("github_access", "whether there is any"),
     ("github_enterprise", "which host of a remote the server takes for GitHub"),
     ("has_commit", "nothing"),
+    ("head_contains", "nothing"),
     ("checkout_of", "nothing"),
     ("worktree_named", "nothing"),
     ("commits_made", "nothing"),

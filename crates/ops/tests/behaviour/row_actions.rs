@@ -281,6 +281,17 @@ on_every_backend! {
         let waits = matter(world, "Vera", "task_blocked");
         assert_eq!(actions(&waits), ["write", "assign", "close"], "{waits:#}");
         assert_eq!(waits["actions"][0]["receivers"], json!(["Ned"]));
+        assert!(text(&waits, "detail").ends_with("at which Ned is at work"), "{waits:#}");
+        // Whether an agent has begun to which the router gave it is not known.
+        world.ok(&ned, "task_release", json!({ "id": other }));
+        world.ok(&ned, "agent_register", json!({ "roles": ["testing"] }));
+        world.ok(&vera, "task_update", json!({ "id": other, "agent_role": "testing" }));
+        assert_eq!(world.ok(&vera, "task_route", json!({}))["items"][0]["agent"], "Ned");
+        let waits = matter(world, "Vera", "task_blocked");
+        assert!(text(&waits, "detail").ends_with("which was assigned to Ned"), "{waits:#}");
+        world.ok(&ned, "task_claim", json!({ "id": other }));
+        let waits = matter(world, "Vera", "task_blocked");
+        assert!(text(&waits, "detail").ends_with("at which Ned is at work"), "{waits:#}");
         world.ok(&ned, "task_close", json!({ "id": other, "reason": "done" }));
         assert_eq!(actions(&matter(world, "Vera", "task_blocked")), ["reopen", "assign", "close"]);
     }

@@ -264,6 +264,7 @@ impl Calls {
             self.tally(call, word, false, None);
             if call.category == Category::Shell && !call.target.is_empty() {
                 let note = if call.is_typed() { format!("{BY_USER}; {word}") } else { word.to_owned() };
+                self.checks.began_again(&call.target, &call.at);
                 self.push(call.run(None, None, Some(note)));
             }
         }

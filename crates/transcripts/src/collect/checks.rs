@@ -70,6 +70,8 @@ pub(super) struct Check {
     pub(super) at_ms: Option<i64>,
     /// Commands that its last run printed as those which it ran.
     echoed: Vec<String>,
+    /// Where it was started once more, if the transcript does not tell how that run ended.
+    pub began_again_at: Option<SourceRef>,
 }
 
 impl Check {
@@ -190,6 +192,18 @@ impl Checks {
         }
     }
 
+    /// A line began again, and how it ended is not known: what is told of an earlier run of its steps may be over.
+    pub(super) fn began_again(&mut self, line: &str, at: &SourceRef) {
+        for step in work_steps(line) {
+            let is_earlier = |check: &&mut Check| {
+                check.key == bare(&step.text) && check.at.subagent == at.subagent && check.at.line < at.line
+            };
+            if let Some(check) = self.list.iter_mut().find(is_earlier) {
+                check.began_again_at = Some(at.clone());
+            }
+        }
+    }
+
     /// A source file was changed.
     pub(super) fn source_changed(&mut self) {
         self.edits += 1;
@@ -226,6 +240,7 @@ impl Checks {
             failing,
             at_ms: self.now_ms,
             echoed: Vec::new(),
+            began_again_at: None,
         });
         if self.list.len() > MAX_CHECKS {
             self.list.remove(0);
@@ -371,22 +386,6 @@ fn short_note(note: &str) -> String {
 /// The steps of a command line that do something.
 fn work_steps(line: &str) -> Vec<Step> {
     chain(line).into_iter().filter(|step| is_work(&step.text)).collect()
-}
-
-/// Whether a chain that ended well ran this step, or these steps, and nothing between them changed the folder.
-pub(super) fn ran_in(failed: &str, passed: &str) -> bool {
-    let (failed, passed) = (chain(failed), chain(passed));
-    if passed.iter().any(|step| matches!(step.joint, "||" | ";")) {
-        return false;
-    }
-    let folder = |steps: &[Step]| -> Vec<String> {
-        steps.iter().filter(|step| step.text.starts_with("cd ")).map(|step| step.text.clone()).collect()
-    };
-    let wanted: Vec<&str> =
-        failed.iter().filter(|step| !step.text.starts_with("cd ")).map(|step| bare(&step.text)).collect();
-    let piped = |step: &Step| step.text.contains(" | ");
-    let ran = |wanted: &&str| passed.iter().any(|step| bare(&step.text) == *wanted && !piped(step));
-    !wanted.is_empty() && folder(&failed) == folder(&passed) && wanted.iter().all(ran)
 }
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! Which checks look at all that others look at: the same, more tests, a whole suite, a stronger compiler.
 
-use super::checks::ran_in;
-use super::steps::{plain_steps, without_settings};
+use super::steps::{Step, bare, chain, plain_steps, without_settings};
 use crate::shared::shell::is_test;
 
 /// The command without what only shortens or redirects its output: two lines of one core do the same.
@@ -238,6 +237,22 @@ fn compiles_as_much(failed: &str, passed: &str) -> bool {
 /// The words of a step without redirections.
 fn step_words(step: &str) -> Vec<&str> {
     step.split_whitespace().filter(|word| !word.contains('>')).collect()
+}
+
+/// Whether a chain that ended well ran this step, or these steps, and nothing between them changed the folder.
+fn ran_in(failed: &str, passed: &str) -> bool {
+    let (failed, passed) = (chain(failed), chain(passed));
+    if passed.iter().any(|step| matches!(step.joint, "||" | ";")) {
+        return false;
+    }
+    let folder = |steps: &[Step]| -> Vec<String> {
+        steps.iter().filter(|step| step.text.starts_with("cd ")).map(|step| step.text.clone()).collect()
+    };
+    let wanted: Vec<&str> =
+        failed.iter().filter(|step| !step.text.starts_with("cd ")).map(|step| bare(&step.text)).collect();
+    let piped = |step: &Step| step.text.contains(" | ");
+    let ran = |wanted: &&str| passed.iter().any(|step| bare(&step.text) == *wanted && !piped(step));
+    !wanted.is_empty() && folder(&failed) == folder(&passed) && wanted.iter().all(ran)
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! The tests that a run names as failing, until they pass: a later run of a part of them says nothing of the others.
 
+use std::collections::HashMap;
+
 use super::importance::Importance;
 use super::piped::keeps_the_end;
 use super::pipes::{pipe, piped_steps};
@@ -19,6 +21,8 @@ pub(super) struct FailingTests {
     last: Vec<String>,
     /// By runs before it, of which it printed only a part.
     before: Vec<String>,
+    /// The package of each of them, where the output says it.
+    packages: HashMap<String, String>,
     /// Those that passed since, each alone or with others.
     passed: Vec<String>,
     /// Whether these are all that failed.
@@ -31,13 +35,14 @@ impl FailingTests {
     /// What a run that did not pass, after so many changes of source files, adds to the runs before it.
     pub(super) fn after(before: Self, step: &str, printed: &str, edits: u64) -> Self {
         let last = named_as_failing(printed);
+        let packages = packages(printed);
         let filters = pipe(step, Importance::Some).unwrap_or_default();
         let is_part = filters
             .iter()
             .any(|filter| !keeps_the_end(filter, printed.lines().count()) || filter.starts_with("tail"));
         if !is_part && !last.is_empty() {
             let is_complete = all_failing_tests(step, printed).is_some();
-            return Self { last, is_complete, edits, ..Self::default() };
+            return Self { last, is_complete, edits, packages, ..Self::default() };
         }
         // What was changed since may have mended what a part does not show, unless that is one test that was looked for.
         let is_named = |test: &String| filters.iter().any(|filter| filter.contains(test.as_str()));
@@ -47,7 +52,10 @@ impl FailingTests {
         let mut older: Vec<String> = before.last.into_iter().chain(before.before).collect();
         older.retain(|test| still_holds && !last.contains(test) && !has_passed(test, &shown));
         let is_complete = older.is_empty() && all_failing_tests(step, printed).is_some();
-        Self { last, before: older, passed: before.passed, is_complete, edits }
+        let packages = before.packages.into_iter().chain(packages).collect();
+        let mut own = Self { last, before: older, packages, passed: before.passed, is_complete, edits };
+        own.drop_passed_packages(&shown);
+        own
     }
 
     /// Takes out what a run of tests that passed ran. Gives whether nothing that failed is left.
@@ -59,7 +67,26 @@ impl FailingTests {
             *list = open;
             self.passed.extend(passed);
         }
+        self.drop_passed_packages(later);
         was_open && self.is_empty() && self.is_complete
+    }
+
+    /// Takes out what only runs before named, where a later run of its whole package passed. Whether that ran each of these tests is not
+    /// shown, so they are not said to have passed.
+    fn drop_passed_packages(&mut self, later: &LaterSuccess<'_>) {
+        if later.command.split_whitespace().any(selects_tests) {
+            return;
+        }
+        let passed = |package: &String| {
+            let is_it = |line: &str| {
+                let mut words = line.split_whitespace();
+                words.next() == Some("ok") && words.next() == Some(package) && !line.contains("[no test")
+            };
+            memchr::memmem::find(later.output.as_bytes(), package.as_bytes()).is_some()
+                && later.output.lines().any(is_it)
+        };
+        let packages = &self.packages;
+        self.before.retain(|test| !packages.get(test).is_some_and(passed));
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -127,6 +154,34 @@ fn named_as_failing(printed: &str) -> Vec<String> {
         !all.iter().any(|other| test.strip_prefix(other).is_some_and(|rest| rest.starts_with('/')))
     });
     tests
+}
+
+/// Whether a word of a command makes it run a part of the tests of a package.
+fn selects_tests(word: &str) -> bool {
+    ["-run", "--run", "-test.run", "-skip", "-short"]
+        .iter()
+        .any(|flag| word.strip_prefix(flag).is_some_and(|rest| rest.is_empty() || rest.starts_with('=')))
+}
+
+/// The packages of the tests that an output names as failing, in the words of Go: the line of a package comes after its tests.
+fn packages(printed: &str) -> HashMap<String, String> {
+    let (mut found, mut tests) = (HashMap::new(), Vec::new());
+    for line in printed.lines() {
+        if let Some(test) = failing_test(line).filter(|_| line.contains("--- FAIL: ")) {
+            tests.push(test.to_owned());
+            continue;
+        }
+        let mut words = line.split_whitespace();
+        let package = match (words.next(), words.next()) {
+            (Some("FAIL" | "ok"), Some(package)) if package.contains(['/', '.']) => package,
+            _ => continue,
+        };
+        found.extend(tests.drain(..).map(|test| (test, package.to_owned())));
+        if found.len() > MAX_TESTS {
+            break;
+        }
+    }
+    found
 }
 
 /// Whether `head` printed all that it may.

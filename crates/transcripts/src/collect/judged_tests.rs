@@ -184,6 +184,50 @@ fn failing_tests_that_a_narrow_run_does_not_show_stay_told() {
 }
 
 #[test]
+fn tests_that_a_narrow_run_does_not_show_are_told_until_their_package_passed() {
+    let begun = || {
+        SessionScript::new()
+            .user("Run the tests")
+            .run(
+                "a",
+                "mise run test:ci 2>&1 | grep FAIL | head -10",
+                1,
+                "--- FAIL: TestStash (0.4s)\n--- FAIL: TestPartial (0.2s)\nFAIL\tgit.example/shop/store\t0.9s\nFAIL",
+            )
+            .run("b", "mise run test:ci 2>&1 | grep -A 15 TestDismiss | head", 1, "--- FAIL: TestDismiss (0.3s)\n no")
+    };
+    let note = |script| {
+        notes(script).into_iter().find(|(command, _)| command.contains("test:ci")).map(|(_, note)| note)
+    };
+    let carried = "of the run before, which this one does not show: TestStash, TestPartial";
+    assert!(note(begun()).is_some_and(|note| note.contains(carried)));
+    let ok = "ok  \tgit.example/shop/store\t3.1s";
+    let whole = note(begun().run("c", "mise run test:integration", 0, ok)).expect("a note");
+    assert!(!whole.contains("TestStash") && whole.contains("TestDismiss"), "{whole}");
+    let empty = "ok  \tgit.example/shop/store\t0.1s [no tests to run]";
+    for (command, printed) in [("go test -run TestOther ./store", ok), ("go test ./store", empty)] {
+        assert!(
+            note(begun().run("c", command, 0, printed)).is_some_and(|note| note.contains(carried)),
+            "{command}"
+        );
+    }
+}
+
+#[test]
+fn a_check_that_was_started_again_and_whose_end_is_not_shown_says_so() {
+    let script = SessionScript::new()
+        .user("Run the tests")
+        .run("a", "mise run test:ci", 1, "--- FAIL: TestStash (0.4s)\nFAIL")
+        .call("b", Category::Shell, "mise run test:ci 2>&1 | head -150")
+        .call("c", Category::Shell, "mise run test:integration")
+        .agent("All is well.");
+    let note =
+        notes(script).into_iter().find(|(command, _)| command == "mise run test:ci").expect("the check").1;
+    assert!(note.contains("started again (#"), "{note}");
+    assert!(note.ends_with("how that ended is not known"), "{note}");
+}
+
+#[test]
 fn a_narrow_run_that_passes_does_not_make_the_others_good() {
     let begun = || {
         SessionScript::new()

@@ -54,16 +54,19 @@ impl Label {
 
     /// The last state of a step.
     pub(super) fn check(&self, check: &Check) -> Command {
+        let note = match (&check.at.subagent, &check.note) {
+            (Some(_), Some(note)) if note != OK => Some(format!("run by a sub-agent: {note}")),
+            (Some(_), None) if check.exit_code.is_some_and(|code| code != 0) => {
+                Some("run by a sub-agent".to_owned())
+            }
+            (_, note) => note.clone(),
+        };
+        let again = check.began_again_at.as_ref();
+        let again = again.map(|at| format!("started again (#{}); how that ended is not known", at.line));
         Command {
             command: check.command.clone(),
             exit_code: check.exit_code,
-            note: match (&check.at.subagent, &check.note) {
-                (Some(_), Some(note)) if note != OK => Some(format!("run by a sub-agent: {note}")),
-                (Some(_), None) if check.exit_code.is_some_and(|code| code != 0) => {
-                    Some("run by a sub-agent".to_owned())
-                }
-                (_, note) => note.clone(),
-            },
+            note: note.into_iter().chain(again).reduce(|note, again| format!("{note}; {again}")),
             at: self.at(&check.at),
             by: check.at.subagent.as_ref().map(|_| "sub-agent".to_owned()),
             outdated: None,

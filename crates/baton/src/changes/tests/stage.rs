@@ -73,6 +73,25 @@ pub(crate) fn status(root: &Path) -> String {
     git(root, &["status", "--porcelain=v2", "-z", "--untracked-files=all"])
 }
 
+/// The status by what the files hold alone. Git takes a staged file whose size differs from the noted one for changed without looking
+/// into it, also where its line ends alone became others and are converted: of entries without such notes it compares the content.
+pub(crate) fn status_of_contents(root: &Path) -> String {
+    let scratch = tempfile::tempdir().expect("a folder");
+    let index = scratch.path().join("index");
+    let listed = scratch.path().join("entries");
+    let output = command(root).args(["ls-files", "--stage", "-z"]).output().expect("git runs");
+    fs::write(&listed, output.stdout).expect("written");
+    let made = command(root)
+        .args(["update-index", "-z", "--index-info"])
+        .env("GIT_INDEX_FILE", &index)
+        .stdin(fs::File::open(&listed).expect("there"))
+        .status();
+    assert!(made.expect("git runs").success());
+    let status = ["status", "--porcelain=v2", "-z", "--untracked-files=all"];
+    let output = command(root).args(status).env("GIT_INDEX_FILE", &index).output().expect("git runs");
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
 pub(crate) fn at(root: &Path, name: &[u8]) -> PathBuf {
     root.join(OsStr::from_bytes(name))
 }

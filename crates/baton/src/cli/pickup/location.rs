@@ -3,7 +3,7 @@
 use baton_model::id::visible;
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::repository::machine_name;
-use baton_ops::session::{BatonWarning, PickupOutput, WaitingChanges, WarningKind, WorkLocation};
+use baton_ops::session::{BatonWarning, PickupOutput, WaitingChanges, Warning, WarningKind, WorkLocation};
 
 use crate::app::App;
 use crate::error::AppError;
@@ -14,7 +14,13 @@ pub(super) fn print(app: &mut App, bundle: PickupOutput) -> Result<(), AppError>
     if let Some(warning) = bundle.warnings.iter().find(|warning| obstacles.contains(&warning.kind)) {
         app.remark(&format!("note: {}", visible(&warning.message)));
     }
+    let is_none = |warning: &&Warning| warning.kind == WarningKind::Baton(BatonWarning::NoBaton);
     let Some(work) = bundle.location else {
+        let none_waits = bundle.baton.is_none() && bundle.handoff.is_none() && bundle.recovered.is_none();
+        if let Some(warning) = bundle.warnings.iter().find(is_none).filter(|_| none_waits) {
+            let hint = "`baton batons` lists what was left, `baton start` begins anew";
+            return Err(Refusal::new(Kind::NotFound, "baton_none", warning.message.clone(), hint).into());
+        }
         let what = "the session that left this work did not say in which folder it worked";
         return Err(Refusal::new(
             Kind::NotFound,
@@ -39,6 +45,10 @@ pub(super) fn print(app: &mut App, bundle: PickupOutput) -> Result<(), AppError>
         let what = format!("the work lies in {root} on {machine}, not here");
         return Err(Refusal::new(Kind::NotFound, "place_elsewhere", what, hint()).into());
     }
+    if let Some(other) = work.other_checkout.as_ref().filter(|_| work.lacks_work()) {
+        let way = work.advice.as_ref().map(|advice| format!("; {advice}")).unwrap_or_default();
+        app.remark(&format!("note: checked out there now: {}{way}", other.describe()));
+    }
     app.show(&work, |work| format!("{}\n", visible(&work.copy.root)))
 }
 
@@ -55,6 +65,10 @@ pub(super) fn text(work: &WorkLocation, changes: Option<&WaitingChanges>) -> Str
         (true, true) => String::new(),
         _ if work.is_there == Some(false) => format!("the work was left in {}\n", work.copy.describe()),
         (true, false) => format!("the work was left {elsewhere}in {}\n", work.copy.describe()),
+        _ if work.lacks_work() => {
+            let here = if work.is_here { "here, " } else { "" };
+            format!("the work was left {here}in {}\n", work.copy.describe())
+        }
         (false, true) => format!("the work lies here, in {}\n", work.copy.describe()),
         _ if work.is_there == Some(true) => format!("the work lies in {}\n", work.copy.describe()),
         // What was there when it was left may be gone, committed or changed by now.
@@ -81,6 +95,10 @@ pub(super) fn text(work: &WorkLocation, changes: Option<&WaitingChanges>) -> Str
         Some(total) => text.push_str(&format!("  not committed: {}\n", names(&work.uncommitted, total))),
         None => {}
     }
+    if let Some(other) = work.other_checkout.as_ref().filter(|_| work.is_there == Some(true)) {
+        let place = if work.is_here { "here" } else { "there" };
+        text.push_str(&format!("  checked out {place} now: {}\n", other.describe()));
+    }
     match work.has_commit {
         Some(true) if !work.is_here => text.push_str("  that commit is in this repository\n"),
         Some(false) => text.push_str("  that commit is not in this repository\n"),
@@ -88,6 +106,14 @@ pub(super) fn text(work: &WorkLocation, changes: Option<&WaitingChanges>) -> Str
     }
     text.extend(work.advice.as_ref().map(|advice| format!("  {advice}\n")));
     for earlier in &work.earlier {
+        if let Some(commit) = earlier.copy.commit.as_deref().filter(|_| earlier.lacks_commit) {
+            let commit = visible(commit.get(..12).unwrap_or(commit));
+            let place = earlier.copy.describe();
+            text.push_str(&format!(
+                "  committed earlier in {place}, which what is checked out there now does not have: `git merge {commit}`\n"
+            ));
+            continue;
+        }
         let files = names(&earlier.uncommitted, earlier.uncommitted_total);
         text.push_str(&format!("  left earlier and not committed in {}: {files}\n", earlier.copy.describe()));
     }

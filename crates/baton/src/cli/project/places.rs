@@ -87,7 +87,8 @@ fn find_gone(app: &App, places: &mut Vec<PlaceRow>) {
         place.is_there = Some(Path::new(&place.path).is_dir());
         if place.is_there == Some(false) && place.kind == PlaceKind::Worktree {
             place.moved_to = app.config.cwd.as_deref().and_then(|cwd| new_folder(cwd, place));
-            (place.branch, place.commit) = (None, None);
+            let now = place.moved_to.as_deref().and_then(|folder| git::repository(Path::new(folder)).ok());
+            (place.branch, place.commit) = now.map_or((None, None), |now| (now.branch, now.commit));
         }
     }
     project::each_once(places);

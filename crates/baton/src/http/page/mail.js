@@ -44,9 +44,9 @@ const mail = {
   draw: ({ thread: { items } }, [project]) => {
     const last = items.at(-1);
     const mine = items.find((one) => isMe(one.from) && !isMe(one.to) && !one.delivered_at && !one.acked_at);
-    const waits = items.find((one) => one.ack_by && !one.acked_at && !isMe(one.from));
+    const waits = items.find((one) => one.ack_by && !one.acked_at && !isMe(one.from) && !isForAnother(one));
     return [
-      h('div.row', {}, h('h1', {}, withInstants(items[0]?.subject || 'Mail')), last ? h('span.push', {}, waits ? [deed('Acknowledge…', () => acknowledge(project, waits)), ' '] : null, last.from_type ? null : deed(isMe(last.from) ? 'Write again…' : 'Reply…', () => reply(homeOf(project, last), last), 'main'),
+      h('div.row', {}, h('h1', {}, withInstants(items[0]?.subject || 'Mail')), last ? h('span.push', {}, waits ? [deed('Acknowledge…', () => acknowledge(project, waits)), ' '] : null, last.from_type ? null : isForAnother(last) && !isMe(last.from) ? deed(`Write to ${last.to}…`, () => write(project, [last.to], last.subject), 'main') : deed(isMe(last.from) ? 'Write again…' : 'Reply…', () => reply(homeOf(project, last), last), 'main'),
         mine ? [' ', deed('Take back unread…', () => retract(homeOf(project, mine), mine), 'risky')] : null) : null),
       h('p.meta', {}, toProject(project)),
       items.length ? h('ol.letters', {}, items.map((one) => h('li.card', { key: one.message_id },
@@ -57,6 +57,9 @@ const mail = {
     ];
   },
 };
+
+/** Whether a message is for another agent than the one who looks: it is answered by its receiver alone. */
+const isForAnother = (one) => Boolean(me() && one.to && !one.to.startsWith('role:') && !isMe(one.to));
 
 /** Says that a message was taken in: its sender is told. */
 function acknowledge(project, one) {

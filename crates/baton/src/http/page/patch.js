@@ -60,17 +60,24 @@ function renew(element, drawn) {
   patch(element, [...drawn.childNodes]);
 }
 
-/** Where the focus stands: the element, its row, and the other rows of the view. */
+const allRows = () => [...document.querySelectorAll('main [data-row]')];
+
+/** Where the focus stands: the element, its row, and the other rows of the view; of a button for more rows, the last one before it. */
 function placeOf(element) {
   const row = element?.closest?.('main [data-row]');
-  return { element, row, key: row?.rowKey, rows: row ? [...document.querySelectorAll('main [data-row]')] : [] };
+  const isMore = element?.matches?.('main button.more');
+  const last = isMore ? allRows().filter((one) => one.compareDocumentPosition(element) & Node.DOCUMENT_POSITION_FOLLOWING).at(-1) : null;
+  return { element, row, last, key: row?.rowKey, rows: row ? allRows() : [] };
 }
 
 /** Puts the focus back to a place. Where it is gone, on its row, the next one, the one before, or the view. */
-function goBackTo({ element, row, key, rows }) {
+function goBackTo({ element, row, last, key, rows }) {
   if (element?.isConnected) { element.focus?.({ preventScroll: true }); return; }
+  // Once all rows are there, who asked for more goes on at the first of them.
+  const after = last?.isConnected ? allRows()[allRows().indexOf(last) + 1]?.querySelector('a') : null;
+  if (after) { after.focus({ preventScroll: true }); return; }
   const at = rows.indexOf(row);
-  const moved = [...document.querySelectorAll('main [data-row]')].find((one) => key !== undefined && one.rowKey === key);
+  const moved = allRows().find((one) => key !== undefined && one.rowKey === key);
   const near = [row, moved, ...rows.slice(at + 1), ...rows.slice(0, Math.max(0, at)).reverse()];
   const link = near.find((one) => one?.isConnected && one.querySelector('a'))?.querySelector('a');
   (link || $('main')).focus({ preventScroll: !link });

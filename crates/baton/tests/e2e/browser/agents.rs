@@ -147,6 +147,8 @@ fn each_section_of_the_inbox_has_a_button_of_its_own() {
     tab.until("[...document.querySelectorAll('main .matter')].length === 134");
     tab.click("Show more (1 more)");
     tab.until("[...document.querySelectorAll('main .matter')].length === 135");
+    // With the last page the button is gone: the first row that it brought has the focus.
+    tab.until("document.activeElement.closest('main .matter') === [...document.querySelectorAll('main .matter')].at(-1)");
     assert_eq!(rows(), "For you (52): 52; Needs attention (42): 42; Waiting for somebody (41): 41");
     assert_eq!(buttons(), json!([]));
     tab.assert_clean();

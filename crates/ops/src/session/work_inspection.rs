@@ -1,0 +1,156 @@
+//! A working copy in which work was left, as it is now.
+
+use baton_model::packet::ValidatedPacket;
+use baton_model::repository::WorkingCopy;
+use baton_model::session::Session;
+use baton_store::Failure;
+
+use super::bundle_view::PickupOutput;
+use super::prior_changes::UncommittedFiles;
+use super::work_location::{EarlierLocation, OTHER_REPOSITORY, WorkLocation, advice};
+use super::working_copy_lookup::{LeftCopy, PlaceNow, has_branch, look_up};
+use crate::op::{Cx, Host};
+
+/// Most uncommitted files that are named.
+const MAX_NAMED_FILES: usize = 20;
+
+/// A working copy of a session.
+pub(super) struct SessionCopy<'a> {
+    pub session: &'a Session,
+    /// The id of the repository in which it began, where that was in this folder.
+    pub repository_id: Option<&'a str>,
+    pub copy: WorkingCopy,
+}
+
+/// A working copy of a session as it is now.
+pub(super) struct FoundCopy {
+    pub location: WorkLocation,
+    /// All that is not committed there.
+    pub uncommitted: Vec<String>,
+}
+
+/// A working copy with the branch and the commit that are checked out there now: its session may have had others.
+pub(super) fn as_checked_out(host: &dyn Host, copy: WorkingCopy) -> WorkingCopy {
+    match host.repository(&copy.root) {
+        Some((root, now)) if root == copy.root => {
+            WorkingCopy { branch: now.branch, commit: now.commit, ..copy }
+        }
+        _ => copy,
+    }
+}
+
+/// What is not committed in the folder in which work was left, although its branch is checked out in another one by now.
+fn uncommitted_in(
+    host: &dyn Host,
+    files: &mut UncommittedFiles,
+    copy: WorkingCopy,
+) -> Option<EarlierLocation> {
+    let changed = files.of(host, &copy.root).filter(|changed| !changed.is_empty())?;
+    let uncommitted = changed.iter().take(MAX_NAMED_FILES).cloned().collect();
+    let copy = as_checked_out(host, copy);
+    Some(EarlierLocation { copy, uncommitted, uncommitted_total: changed.len(), lacks_commit: false })
+}
+
+/// Notes where in the caller's repository the branch of the work is checked out: git checks no branch out twice.
+pub(super) fn note_checkout(host: &dyn Host, own_root: Option<&String>, found: &mut WorkLocation) {
+    let checked_out = found.copy.branch.clone().zip(own_root).and_then(|(branch, root)| {
+        Some((host.checkout_of(root, &branch).filter(|folder| folder != root)?, branch))
+    });
+    if let Some((folder, branch)) = checked_out {
+        found.is_checked_out_in(&folder, &branch);
+    }
+}
+
+/// What to do to go on where the work lies.
+fn way_there(cx: &Cx<'_>, bundle: &PickupOutput, found: &mut WorkLocation) -> Option<String> {
+    let (caller, host) = (cx.env.caller, cx.env.host);
+    let own_root = caller.git_root.as_ref().or(caller.folders.first());
+    let has_commit = found.has_commit;
+    let has_branch = |branch: &str| has_branch(host, own_root?, (branch, has_commit));
+    found.advice = advice(found, caller.repository.as_ref(), bundle.changes.is_some(), has_branch);
+    note_checkout(host, own_root, found);
+    let is_moved = found.is_this_machine && found.is_there == Some(false) && !found.copy.is_worktree;
+    if let Some(advice) = found.advice.as_mut().filter(|_| is_moved && bundle.changes.is_none()) {
+        advice.push_str(
+            "; what was not committed, if anything, is in the folder that is gone, wherever that was moved to",
+        );
+    }
+    found.advice.take()
+}
+
+/// Whether the document of `baton init` is all that git names as not committed: it is no work, so that the list has it not.
+fn has_new_document(host: &dyn Host, root: &str) -> bool {
+    host.git(root).is_some_and(|state| state.dirty.is_none())
+}
+
+/// Whether the packet that a session left says that something was not committed where it worked.
+fn was_dirty(bundle: &PickupOutput, of: &Session) -> bool {
+    let left =
+        bundle.baton.as_ref().filter(|_| bundle.predecessor_session_id.as_ref() == Some(&of.session_id));
+    let packet = left.and_then(|left| ValidatedPacket::parse(left.body.clone()).ok());
+    packet.is_some_and(|packet| packet.view().git.as_ref().is_some_and(|git| git.dirty == Some(true)))
+}
+
+/// A working copy of a session, as it is now.
+pub(super) fn inspect(
+    cx: &mut Cx<'_>,
+    bundle: &PickupOutput,
+    files: &mut UncommittedFiles,
+    SessionCopy { session, repository_id, mut copy }: SessionCopy<'_>,
+) -> Result<FoundCopy, Failure> {
+    let caller = cx.env.caller;
+    let own_root = caller.git_root.as_ref().or(caller.folders.first());
+    let is_this_machine = session.location.machine == caller.location.machine;
+    let host = cx.env.host;
+    let begun_in = WorkingCopy { host: None, ..copy.clone() };
+    let left = LeftCopy { repository_id: repository_id, at: session.heartbeat_at };
+    let PlaceNow { is_there, owner, holds_other, moved_to, earlier, other_checkout } = match is_this_machine {
+        true => look_up(cx, &bundle.project_id, &left, &mut copy)?,
+        false => PlaceNow::default(),
+    };
+    if is_this_machine {
+        copy.host = None;
+    }
+    let begun_in = WorkingCopy { root: moved_to.unwrap_or_else(|| begun_in.root.clone()), ..begun_in };
+    let is_in_folder = is_this_machine && own_root == Some(&copy.root);
+    let is_here = is_in_folder && !holds_other;
+    let changed = match owner {
+        Some(owner) if owner == bundle.project_id && !holds_other => files.of(host, &copy.root),
+        // A clone in which only a setting names the project: the caller stands in it.
+        None if is_here => files.of(host, &copy.root),
+        _ => None,
+    };
+    let left_behind = earlier.as_ref().and_then(|_| uncommitted_in(host, files, begun_in));
+    let has_commit = own_root.zip(copy.commit.as_deref()).and_then(|(root, commit)| {
+        let own = caller.repository.as_ref().and_then(|own| own.commit.as_deref());
+        if own == Some(commit) { Some(true) } else { host.has_commit(root, commit) }
+    });
+    let uncommitted_total = changed.as_ref().map(Vec::len);
+    let has_new_document = uncommitted_total == Some(0) && has_new_document(host, &copy.root);
+    let changed = changed.unwrap_or_default();
+    let uncommitted = changed.iter().take(MAX_NAMED_FILES).cloned().collect();
+    let mut found = WorkLocation {
+        machine: session.location.machine.clone(),
+        is_this_machine,
+        copy,
+        is_here,
+        is_there,
+        holds_other,
+        uncommitted,
+        uncommitted_total,
+        has_new_document,
+        other_checkout,
+        was_dirty: !is_this_machine && was_dirty(bundle, session),
+        has_commit,
+        advice: None,
+        earlier: left_behind.into_iter().collect(),
+    };
+    found.advice = match is_in_folder && holds_other {
+        true => Some(OTHER_REPOSITORY.to_owned()),
+        false => way_there(cx, bundle, &mut found),
+    };
+    if let (Some(advice), Some(earlier)) = (&mut found.advice, earlier) {
+        advice.push_str(&earlier);
+    }
+    Ok(FoundCopy { location: found, uncommitted: changed })
+}
