@@ -91,6 +91,7 @@ mod remote;
 mod remote_claims;
 mod remote_rules;
 mod remote_sensitive;
+mod replaced_stores;
 mod restored_tokens;
 mod restores;
 mod run;
