@@ -22,6 +22,8 @@ use crate::served_beads_files::FileTurns;
 
 /// Pause between two looks at what the server's lanes drive.
 const POLL_INTERVAL: Duration = Duration::from_millis(25);
+/// How long a retry waits for a look at a repository that was not to be found.
+const LOOK_SPAN: Duration = Duration::from_secs(4);
 
 /// The way to an operation by a store's thread.
 pub(super) struct Queue<'a> {
@@ -57,7 +59,12 @@ impl Queue<'_> {
     async fn wait(&self, answer: &mut Value) {
         let Ok(Progress { mut row, .. }) = Progress::deserialize(&*answer) else { return };
         let begun = Instant::now();
-        while row.is_on_its_way() && begun.elapsed() < SPAN {
+        // A repository that was not to be found is looked for once more.
+        let waits = |row: &Row| {
+            let span = if row.handoff.repository_missing { LOOK_SPAN } else { SPAN };
+            (row.is_on_its_way() || row.handoff.repository_missing) && begun.elapsed() < span
+        };
+        while waits(&row) {
             tokio::time::sleep(POLL_INTERVAL).await;
             let Some(now) = self.handoff(&row.handoff.handoff_id).await else { return };
             row = now;

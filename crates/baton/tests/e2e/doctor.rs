@@ -95,3 +95,14 @@ fn a_store_that_cannot_be_opened_is_reported_too() {
     assert!(!report.to_string().contains("annabelle"), "{report:#}");
     assert_eq!(report["store"]["schema"], serde_json::Value::Null, "{report:#}");
 }
+
+#[test]
+fn a_server_calls_a_sound_store_sound_after_others_have_written() {
+    let stage = Stage::remote(&[]).registered();
+    let lola = stage.terminal("Lola");
+    for nth in 0..6 {
+        lola.json(&["memory", "add", &format!("fact {nth} about rounding")]);
+        let found = lola.run(&["doctor", "--json"]);
+        assert_eq!(found.json()["sound"], true, "{nth}: {found:#?}");
+    }
+}

@@ -276,6 +276,24 @@ fn documents_are_read_through_a_server_in_a_clone_that_is_no_place_of_its_projec
 }
 
 #[test]
+fn a_server_looks_for_a_repository_that_is_back_as_soon_as_the_sender_retries() {
+    let stage = Stage::in_a_file("the server has the store of the stage").registered();
+    let hub = github(Options::default());
+    beside(&stage);
+    let server = Server::start(&with_github(&stage.terminal("Server"), &hub));
+    let url = format!("http://{}", server.address);
+    let client = |who: &str| stage.terminal(who).with("BATON_SERVER", &url);
+    let bob = client("Bob").within(stage.root().join("lib"));
+    let ends = Ends { stage: &stage, hub: &hub, ann: client("Ann"), bob };
+    let id = ends.create("Add rounding", &["--repo", "o/lib"]);
+    hub.script(Some(Box::new(|_| Fault::Refuse(404, None))));
+    ends.wait(&id, |shown| shown["repository_missing"] == true);
+    hub.script(None);
+    let back = ends.ann.json(&["handoff", "retry", &id]);
+    assert_eq!((&back["state"], back.get("repository_missing")), (&json!("offered"), None), "{back:#}");
+}
+
+#[test]
 fn a_repository_that_is_gone_is_told_once_and_followed_again_when_it_is_back() {
     let stage = Stage::ready();
     let hub = github(Options::default());

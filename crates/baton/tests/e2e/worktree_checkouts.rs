@@ -130,6 +130,10 @@ fn what_is_not_committed_on_another_machine_is_told_before_the_work_goes_on() {
         "; what was not committed is on that machine only: commit and push it there, then go on here";
     assert!(advice().ends_with(only_there), "{}", advice());
     assert_eq!(ben.json(&["pickup", "--dry-run"])["location"]["was_dirty"], json!(true));
+    // Who looked at it and gave it back changes nothing about that.
+    ben.json(&["pickup"]);
+    ben.json(&["end"]);
+    assert!(advice().ends_with(only_there), "{}", advice());
     // With the changes in the baton nothing is there only.
     let held = text(&ann.json(&["status"])["handoffs"][0], "baton_id");
     ann.json(&["changes", "keep", &held]);

@@ -3,7 +3,7 @@
 use baton_model::packet::ValidatedPacket;
 use baton_model::repository::WorkingCopy;
 use baton_model::session::Session;
-use baton_store::Failure;
+use baton_store::{Failure, baton};
 
 use super::bundle_view::PickupOutput;
 use super::prior_changes::UncommittedFiles;
@@ -83,12 +83,16 @@ fn has_new_document(host: &dyn Host, root: &str) -> bool {
     host.git(root).is_some_and(|state| state.dirty.is_none())
 }
 
-/// Whether the packet that a session left says that something was not committed where it worked.
-fn was_dirty(bundle: &PickupOutput, of: &Session) -> bool {
-    let left =
-        bundle.baton.as_ref().filter(|_| bundle.predecessor_session_id.as_ref() == Some(&of.session_id));
-    let packet = left.and_then(|left| ValidatedPacket::parse(left.body.clone()).ok());
-    packet.is_some_and(|packet| packet.view().git.as_ref().is_some_and(|git| git.dirty == Some(true)))
+/// Whether the packet that a session left says that something was not committed where it worked. Others may have held the baton since.
+fn was_dirty(cx: &mut Cx<'_>, bundle: &PickupOutput, of: &Session) -> Result<bool, Failure> {
+    let Some(left) = &bundle.baton else { return Ok(false) };
+    let packet = ValidatedPacket::parse(left.body.clone()).ok();
+    let git = packet.as_ref().and_then(|packet| packet.view().git.as_ref());
+    if git.is_none_or(|git| git.dirty != Some(true)) {
+        return Ok(false);
+    }
+    let own = cx.store.read(|tx| Ok(baton::of_session(tx, &of.project_id, &of.session_id)?))?;
+    Ok(own.is_some_and(|own| own.baton_id == left.baton_id))
 }
 
 /// A working copy of a session, as it is now.
@@ -140,7 +144,7 @@ pub(super) fn inspect(
         uncommitted_total,
         has_new_document,
         other_checkout,
-        was_dirty: !is_this_machine && was_dirty(bundle, session),
+        was_dirty: !is_this_machine && was_dirty(cx, bundle, session)?,
         has_commit,
         advice: None,
         earlier: left_behind.into_iter().collect(),
