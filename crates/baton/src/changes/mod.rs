@@ -304,18 +304,21 @@ impl Fault {
             Self::Rejected(_) => {
                 "rename or mend it where the work was done, and leave a new baton there: `baton wrap --with-changes`; one that waits takes them, too: `baton changes keep BATON --replace`"
             }
-            Self::Edited { restore, .. } => {
-                let (shown, more) = (restore.iter().take(MAX_NAMED), restore.len().saturating_sub(MAX_NAMED));
-                let more = if more > 0 { "; the next call names the rest" } else { "" };
-                let commands: Vec<String> = shown.map(|command| format!("`{command}`")).collect();
-                return format!(
-                    "copy your edits elsewhere, put back what was there before, then repeat: {}{more}",
-                    commands.join(", ")
-                );
-            }
+            Self::Edited { restore, .. } => return edited_hint(restore),
         };
         hint.to_owned()
     }
+}
+
+/// How files are put back that were edited after an interrupted application. `restore`: a command for each.
+fn edited_hint(restore: &[String]) -> String {
+    let (shown, more) = (restore.iter().take(MAX_NAMED), restore.len().saturating_sub(MAX_NAMED));
+    let more = if more > 0 { "; the next call names the rest" } else { "" };
+    let commands: Vec<String> = shown.map(|command| format!("`{command}`")).collect();
+    format!(
+        "copy your edits elsewhere, put back what was there before, then repeat: {}{more}",
+        commands.join(", ")
+    )
 }
 
 /// How a commit is brought that is not here. A clone of one branch, such as `--depth 1` makes, gets it by the name of its branch only.
