@@ -109,7 +109,7 @@ pub(super) fn inspect(
     let is_this_machine = session.location.machine == caller.location.machine;
     let host = cx.env.host;
     let begun_in = WorkingCopy { host: None, ..copy.clone() };
-    let left = LeftCopy { repository_id: repository_id, at: session.heartbeat_at };
+    let left = LeftCopy { repository_id, at: session.heartbeat_at };
     let PlaceNow { is_there, owner, holds_other, moved_to, earlier, other_checkout } = match is_this_machine {
         true => look_up(cx, &bundle.project_id, &left, &mut copy)?,
         false => PlaceNow::default(),
