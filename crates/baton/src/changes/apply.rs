@@ -9,7 +9,7 @@ use super::case::check_case;
 use super::conflict::other_line_fault;
 use super::files::{Kind, fault, from_bytes, inside, metadata, read_entry, text};
 use super::journal::{Change, Journal, Lock, Step};
-use super::line_ends::{self, Sides};
+use super::merge::Merge;
 use super::plumbing::{Entry, Repo, SUBMODULE, Scratch, items};
 use super::registration::{DOCUMENT, is_rewritten};
 use super::unpack::{check_id, check_names, unpack, with_missing_commit};
@@ -210,13 +210,13 @@ impl<'a> Target<'a> {
                 (Some(base), None) => return Err(Fault::NoHead(base.clone())),
                 (None, _) => return Err(Fault::NoBase),
             };
-            // The working tree first: its conflicts are those that a person recognises.
+            let merge = Merge::begin(repo, &scratch, (base, head))?;
             let merged = |theirs: &str| {
-                merge(repo, &scratch, base, head, theirs)
-                    .map_err(|fault| other_line_fault(fault, repo, &scratch, (base, head)))
+                merge.tree(theirs).map_err(|fault| other_line_fault(fault, repo, &scratch, (base, head)))
             };
-            worktree_tree = merged(&changes.worktree_commit)?;
-            index_tree = merged(&changes.index_commit)?;
+            // The working tree first: its conflicts are those that a person recognises.
+            worktree_tree = merged(&worktree_tree)?;
+            index_tree = merged(&index_tree)?;
         }
         Ok(Self { repo, scratch, head, head_tree, index_tree, worktree_tree, is_merge })
     }
@@ -349,33 +349,6 @@ pub(crate) fn patch(
         "--no-color",
     ];
     repo.run(&scratch, &[&args[..], &[&base, &changes.worktree_tree, "--"]].concat(), b"")
-}
-
-/// The tree of a merge without conflicts.
-fn merge(repo: &Repo<'_>, scratch: &Scratch, base: &str, ours: &str, theirs: &str) -> Result<String, Fault> {
-    let merge_base = base;
-    let base = format!("--merge-base={base}");
-    let args = ["merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", &base, ours, theirs];
-    let answer = repo.answer(scratch, &args, b"")?;
-    let mut parts = items(&answer.out).map(text);
-    let tree = parts.next().unwrap_or_default();
-    match answer.code {
-        Some(0) => Ok(tree),
-        Some(1) => {
-            let paths: Vec<String> = parts.map(|path| path_of_conflict(path, &[ours, theirs])).collect();
-            let sides = Sides { base: merge_base, ours, theirs };
-            line_ends::merge(repo, scratch, &tree, &sides, &paths)?.ok_or(Fault::Conflicts(paths))
-        }
-        _ => Err(Fault::Git { command: "merge-tree".into(), message: answer.error.trim().to_owned() }),
-    }
-}
-
-/// The path of a conflict as the working copy has it: where a folder is in a file's way, git puts the file's side behind its name.
-fn path_of_conflict(path: String, sides: &[&str]) -> String {
-    match path.rsplit_once('~') {
-        Some((plain, side)) if sides.contains(&side) => plain.to_owned(),
-        _ => path,
-    }
 }
 
 /// The next object of `cat-file --batch`; none where it is missing, as for a deletion.

@@ -19,11 +19,13 @@ mod files;
 mod interrupted;
 mod journal;
 mod line_ends;
+mod merge;
 mod new_place;
 mod owner;
 mod plumbing;
 mod push_note;
 mod recovery;
+mod refusal;
 mod registration;
 mod rejected;
 mod remote;
@@ -191,6 +193,11 @@ pub(crate) enum Fault {
     /// The changes were made in a repository without commits.
     #[error("the changes were made in a repository without commits, and this one has some")]
     NoBase,
+    /// Git is too old to merge.
+    #[error(
+        "another commit is checked out here than the one on which the changes stand, and to merge them takes git 2.38 or newer: this is {0}"
+    )]
+    OldGit(String),
     /// The target has changes of its own.
     #[error("this working copy has changes of its own: {}", list(.0))]
     LocalChanges(Vec<String>),
@@ -280,6 +287,9 @@ impl Fault {
             Self::CaseClash(_) => {
                 "rename one of them where the work was done, or apply where the file system tells them apart"
             }
+            Self::OldGit(_) => {
+                "install git 2.38 or newer, or apply where the commit of the changes is checked out"
+            }
             Self::Conflicts(_) => "apply in a worktree at the commit of the changes, commit there and merge",
             Self::OtherLine { commit, .. } => {
                 return format!(
@@ -292,20 +302,23 @@ impl Fault {
                 "where the work was done, take it out of the index (`git rm --cached PATH`) and wrap again: an untracked one stays where it is, and is named; a baton that holds it takes the changes without it: `baton changes keep BATON --replace`"
             }
             Self::Rejected(_) => {
-                "rename or mend it where the work was done, and leave a new baton there: `baton wrap --with-changes`; one that nobody has picked up yet takes them, too: `baton changes keep BATON --replace`"
+                "rename or mend it where the work was done, and leave a new baton there: `baton wrap --with-changes`; one that waits takes them, too: `baton changes keep BATON --replace`"
             }
-            Self::Edited { restore, .. } => {
-                let (shown, more) = (restore.iter().take(MAX_NAMED), restore.len().saturating_sub(MAX_NAMED));
-                let more = if more > 0 { "; the next call names the rest" } else { "" };
-                let commands: Vec<String> = shown.map(|command| format!("`{command}`")).collect();
-                return format!(
-                    "copy your edits elsewhere, put back what was there before, then repeat: {}{more}",
-                    commands.join(", ")
-                );
-            }
+            Self::Edited { restore, .. } => return edited_hint(restore),
         };
         hint.to_owned()
     }
+}
+
+/// How files are put back that were edited after an interrupted application. `restore`: a command for each.
+fn edited_hint(restore: &[String]) -> String {
+    let (shown, more) = (restore.iter().take(MAX_NAMED), restore.len().saturating_sub(MAX_NAMED));
+    let more = if more > 0 { "; the next call names the rest" } else { "" };
+    let commands: Vec<String> = shown.map(|command| format!("`{command}`")).collect();
+    format!(
+        "copy your edits elsewhere, put back what was there before, then repeat: {}{more}",
+        commands.join(", ")
+    )
 }
 
 /// How a commit is brought that is not here. A clone of one branch, such as `--depth 1` makes, gets it by the name of its branch only.

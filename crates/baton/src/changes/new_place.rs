@@ -45,7 +45,11 @@ fn hint(fault: &Fault, root: &Path, changes: &Changes, identity: Option<&str>) -
     }
     let is_elsewhere_possible = matches!(
         fault,
-        Fault::LocalChanges(_) | Fault::Obstacles(_) | Fault::Conflicts(_) | Fault::OtherLine { .. }
+        Fault::LocalChanges(_)
+            | Fault::Obstacles(_)
+            | Fault::Conflicts(_)
+            | Fault::OtherLine { .. }
+            | Fault::OldGit(_)
     );
     if !is_elsewhere_possible || git::has_commit(root, base) != Some(true) {
         return None;
@@ -66,6 +70,9 @@ fn hint(fault: &Fault, root: &Path, changes: &Changes, identity: Option<&str>) -
             ),
             None => format!("apply in a worktree at that commit, commit there and merge: {anew}"),
         },
+        Fault::OldGit(_) => format!(
+            "install git 2.38 or newer; or apply in a worktree at the commit of the changes, commit there and merge: {anew}"
+        ),
         _ => format!("apply in a worktree at the commit of the changes, commit there and merge: {anew}"),
     })
 }

@@ -42,21 +42,11 @@ pub(super) fn answer(
         Question::HoldsRepository { common_dir, id } if is_own_id(caller, id) => {
             json!(machine.holds_repository(common_dir, id))
         }
-        Question::HasCommit { folder, revision } if is_own_copy(caller, folder, machine) => {
-            json!(machine.has_commit(folder, revision))
-        }
-        Question::HeadContains { folder, commit } if is_of_repository(caller, folder, machine) => {
-            json!(machine.head_contains(folder, commit))
-        }
-        Question::CheckoutOf { folder, branch } if is_own_copy(caller, folder, machine) => {
-            json!(machine.checkout_of(folder, branch))
-        }
-        Question::CommitsMade { folder, since, head } if is_own_or_beside(caller, folder, machine) => {
-            json!(machine.commits_made(folder, *since, head.as_deref()))
-        }
-        Question::CommittedFiles(query) if is_copy_or_beside(caller, &query.folder, machine) => {
-            json!(machine.committed_files(query))
-        }
+        Question::HasCommit { .. }
+        | Question::HeadContains { .. }
+        | Question::CheckoutOf { .. }
+        | Question::CommitsMade { .. }
+        | Question::CommittedFiles(_) => history(question, caller, machine),
         Question::PathKind { folder, pattern }
             if is_own(caller, folder) && stays_inside(Path::new(pattern)) =>
         {
@@ -79,6 +69,28 @@ pub(super) fn answer(
         }
         _ => Value::Null,
     })
+}
+
+/// Answers a question about commits and branches.
+fn history(question: &Question, caller: &Caller, machine: &Machine) -> Value {
+    match question {
+        Question::HasCommit { folder, revision } if is_own_copy(caller, folder, machine) => {
+            json!(machine.has_commit(folder, revision))
+        }
+        Question::HeadContains { folder, commit } if is_of_repository(caller, folder, machine) => {
+            json!(machine.head_contains(folder, commit))
+        }
+        Question::CheckoutOf { folder, branch } if is_own_copy(caller, folder, machine) => {
+            json!(machine.checkout_of(folder, branch))
+        }
+        Question::CommitsMade { folder, since, head } if is_own_or_beside(caller, folder, machine) => {
+            json!(machine.commits_made(folder, *since, head.as_deref()))
+        }
+        Question::CommittedFiles(query) if is_copy_or_beside(caller, &query.folder, machine) => {
+            json!(machine.committed_files(query))
+        }
+        _ => Value::Null,
+    }
 }
 
 /// The public half of a private key that is here. Where one is to be made, what is wrong with it ends the call.

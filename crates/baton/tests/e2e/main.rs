@@ -134,6 +134,7 @@ mod worktree_faults;
 mod worktree_hints;
 mod worktree_location;
 mod worktree_machines;
+mod worktree_merges;
 mod worktree_page;
 mod worktree_places;
 mod worktree_taken_back;

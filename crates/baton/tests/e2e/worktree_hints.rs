@@ -160,16 +160,21 @@ fn what_became_of_applied_changes_is_said_by_what_the_files_and_the_history_hold
     const UNDONE: &[&[&str]] = &[&["reset", "-q", "--hard", "HEAD~1"]];
     const AWAY: &[&[&str]] = &[&["switch", "-qc", "elsewhere"]];
     const OTHER: &str = "hold something else there by now";
+    const A_PART: &str = "and a part taken back there: new/b.txt;";
+    const ONE: &[(&str, &str)] = &[("a.txt", "other\n")];
+    const ALL: &[(&str, &str)] = &[("a.txt", "other\n"), ("new/b.txt", "other\n")];
     for (what, before, write, after, words) in [
-        ("left", &[][..], None, &[][..], "and left there"),
-        ("committed", COMMIT, None, &[][..], "and committed there"),
-        ("committed, and changed again", COMMIT, Some("more\n"), COMMIT, "and committed there"),
-        ("taken back", BACK, None, &[][..], "and taken back there"),
-        ("taken back, and another commit", BACK, None, ASIDE, "and taken back there"),
-        ("taken back, and on another branch", BACK, None, AWAY, "and taken back there"),
-        ("committed, and that reset away", COMMIT, None, UNDONE, "and taken back there"),
-        ("taken back, and edited otherwise", BACK, Some("other\n"), &[][..], OTHER),
-        ("taken back, and committed otherwise", BACK, Some("other\n"), COMMIT, OTHER),
+        ("left", &[][..], &[][..], &[][..], "and left there"),
+        ("committed", COMMIT, &[], &[][..], "and committed there"),
+        ("committed, and changed again", COMMIT, &[("a.txt", "more\n")], COMMIT, "and committed there"),
+        ("taken back", BACK, &[], &[][..], "and taken back there"),
+        ("taken back, and another commit", BACK, &[], ASIDE, "and taken back there"),
+        ("taken back, and on another branch", BACK, &[], AWAY, "and taken back there"),
+        ("committed, and that reset away", COMMIT, &[], UNDONE, "and taken back there"),
+        ("taken back, and one edited otherwise", BACK, ONE, &[][..], A_PART),
+        ("taken back, and one committed otherwise", BACK, ONE, COMMIT, A_PART),
+        ("all edited otherwise", &[][..], ALL, &[][..], OTHER),
+        ("all committed otherwise", &[][..], ALL, COMMIT, OTHER),
     ] {
         let stage = edited();
         wrapped(&stage, &["--with-changes"]);
@@ -177,8 +182,8 @@ fn what_became_of_applied_changes_is_said_by_what_the_files_and_the_history_hold
         let lola = stage.terminal("Lola").within(&second);
         lola.json(&["pickup", "--apply"]);
         before.iter().for_each(|args| drop(git(&stage, &second, args)));
-        if let Some(text) = write {
-            fs::write(second.join("a.txt"), text).expect("written");
+        for (path, text) in write {
+            fs::write(second.join(path), text).expect("written");
         }
         after.iter().for_each(|args| drop(git(&stage, &second, args)));
         let shown = lola.text(&["wrap", "--summary", "s", "--next", "n"]);

@@ -1,11 +1,11 @@
 //! `changes_attach`: give a baton the changes of the working copy in which it was left.
 
-use baton_model::baton::Baton;
+use baton_model::baton::{Baton, State};
 use baton_model::changes::{Manifest, RemoteContent};
 use baton_model::delta::Kind;
 use baton_model::id::{short, visible};
 use baton_model::refusal::{self, Refusal};
-use baton_store::{Failure, baton};
+use baton_store::{Failure, Tx, baton, session};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -66,10 +66,7 @@ impl Operation for Attach {
                 let hint = "`baton status` lists those that wait";
                 return Err(Refusal::new(refusal::Kind::NotFound, "baton_unknown", what, hint).into());
             };
-            // One that is held or spent was read without them.
-            if left.holder_session_id.is_some() || left.spent_by.is_some() {
-                return Err(claimed_baton_refusal(&left).into());
-            }
+            require_open(tx, &left)?;
             let identity = resolve::identity(env.caller, None)?;
             refuse_others(env, (&left.baton_id, &left.identity), &identity)?;
             let before = of_baton(tx, &project_id, &left.baton_id)?;
@@ -105,6 +102,19 @@ fn present_refusal(before: &BatonChanges) -> Refusal {
         "`baton changes show {id}` lists them; `baton changes keep {id} --replace` takes yours in their place"
     );
     Refusal::new(refusal::Kind::Conflict, "changes_present", what, hint)
+}
+
+/// Refuses a baton that is held or spent: it was read without them. One whose holder ended without a wrap waits again.
+fn require_open(tx: &mut Tx<'_>, left: &Baton) -> Result<(), Failure> {
+    let holder = match &left.holder_session_id {
+        Some(id) => session::get(tx, &left.project_id, id)?,
+        None => None,
+    };
+    // A silent holder may come back, and has read it.
+    match left.state(holder.as_ref(), |_| true) {
+        State::Open => Ok(()),
+        State::Held | State::Abandoned | State::Spent => Err(claimed_baton_refusal(left).into()),
+    }
 }
 
 fn claimed_baton_refusal(left: &Baton) -> Refusal {

@@ -95,6 +95,12 @@ fn was_dirty(cx: &mut Cx<'_>, bundle: &PickupOutput, of: &Session) -> Result<boo
     Ok(own.is_some_and(|own| own.baton_id == left.baton_id))
 }
 
+/// Whether the caller's repository has a commit; what is checked out there is known without a look.
+fn has_commit(cx: &Cx<'_>, own_root: &str, commit: &str) -> Option<bool> {
+    let own = cx.env.caller.repository.as_ref().and_then(|own| own.commit.as_deref());
+    if own == Some(commit) { Some(true) } else { cx.env.host.has_commit(own_root, commit) }
+}
+
 /// A working copy of a session, as it is now.
 pub(super) fn inspect(
     cx: &mut Cx<'_>,
@@ -125,10 +131,8 @@ pub(super) fn inspect(
         _ => None,
     };
     let left_behind = earlier.as_ref().and_then(|_| uncommitted_in(host, files, begun_in));
-    let has_commit = own_root.zip(copy.commit.as_deref()).and_then(|(root, commit)| {
-        let own = caller.repository.as_ref().and_then(|own| own.commit.as_deref());
-        if own == Some(commit) { Some(true) } else { host.has_commit(root, commit) }
-    });
+    let has_commit =
+        own_root.zip(copy.commit.as_deref()).and_then(|(root, commit)| has_commit(cx, root, commit));
     let uncommitted_total = changed.as_ref().map(Vec::len);
     let has_new_document = uncommitted_total == Some(0) && has_new_document(host, &copy.root);
     let changed = changed.unwrap_or_default();

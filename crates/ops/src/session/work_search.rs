@@ -122,10 +122,8 @@ pub(super) fn of_bundle(
                 committed.push(found.location.clone());
             }
             // What lies in another folder is in none of the later commits.
-            if of.has_left(cx.env.host, &root, &found)
-                && !seen.iter().any(|other| is_same(other, &found.location))
-            {
-                left.note(position(&mut seen, found.location), true, false);
+            if of.has_left(cx.env.host, &root, &found) {
+                left.note_elsewhere(&mut seen, found.location);
             }
             continue;
         }
@@ -151,17 +149,24 @@ pub(super) fn of_bundle(
         if let Some(copy) = of.begun_in() {
             let root = copy.root.clone();
             let found = inspect(cx, bundle, files, of.copy_of(copy))?;
-            if of.has_left(cx.env.host, &root, &found)
-                && !seen.iter().any(|other| is_same(other, &found.location))
-            {
-                left.note(position(&mut seen, found.location), true, false);
+            if of.has_left(cx.env.host, &root, &found) {
+                left.note_elsewhere(&mut seen, found.location);
             }
         }
         // What lies further back in the same folder was there before these commits.
         is_before_commits = has_commits;
     }
-    let Some(mut found) = seen.get(left.first()).cloned() else { return Ok(None) };
-    let host = cx.env.host;
+    Ok(latest(cx.env.host, &seen, &left, committed))
+}
+
+/// The place of the latest work, which names what else is left: uncommitted in other folders, and earlier commits.
+fn latest(
+    host: &dyn Host,
+    seen: &[WorkLocation],
+    left: &LeftPlaces,
+    committed: Vec<WorkLocation>,
+) -> Option<WorkLocation> {
+    let mut found = seen.get(left.first()).cloned()?;
     for earlier in
         left.uncommitted_elsewhere().filter_map(|at| seen.get(at)).map(|at| earlier_location(host, at))
     {
@@ -172,7 +177,7 @@ pub(super) fn of_bundle(
     for left in committed {
         name_commits(host, &mut found, left);
     }
-    Ok(Some(found))
+    Some(found)
 }
 
 /// Names a commit of an earlier session on a branch that is still there, if the work that came after it does not have it.
@@ -213,6 +218,13 @@ impl LeftPlaces {
             Some((_, known)) => *known |= is_uncommitted,
             None if is_uncommitted || is_work => self.found.push((at, is_uncommitted)),
             None => {}
+        }
+    }
+
+    /// Notes what is not committed in a place in which no later session was.
+    fn note_elsewhere(&mut self, seen: &mut Vec<WorkLocation>, location: WorkLocation) {
+        if !seen.iter().any(|other| is_same(other, &location)) {
+            self.note(position(seen, location), true, false);
         }
     }
 

@@ -121,6 +121,20 @@ on_every_backend! {
         w.no_trace(&ann, "changes_attach", input(b"second"), "baton_claimed");
     }
 
+    fn a_baton_that_is_open_again_takes_changes_like_one_that_waits(w) {
+        let (ann, lola) = (agent("Ann"), agent("Lola"));
+        let baton = text(&w.leave_baton(&ann, "s"), "baton_id");
+        upload(w, &ann, b"late");
+        let input = json!({ "baton_id": baton, "changes": manifest(b"late") });
+        w.pickup(&lola);
+        w.no_trace(&ann, "changes_attach", input.clone(), "baton_claimed");
+        w.ok(&lola, "session_end", json!({}));
+        w.ok(&ann, "changes_attach", input);
+        let picked = w.pickup(&agent("Rex"));
+        assert_eq!((&picked["changes"]["baton_id"], &picked["changes"]["files_total"]), (&json!(baton), &json!(2)));
+        assert_eq!(content(w, &lola, &baton), b"late");
+    }
+
     fn a_token_neither_drops_nor_replaces_what_another_agent_left(w) {
         let baton = wrap(w, &agent("Ann"), b"of Ann");
         let token = |name: &str, scope: Scope| {

@@ -3,7 +3,9 @@
 use baton_model::id::visible;
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::repository::machine_name;
-use baton_ops::session::{BatonWarning, PickupOutput, WaitingChanges, Warning, WarningKind, WorkLocation};
+use baton_ops::session::{
+    BatonWarning, EarlierLocation, PickupOutput, WaitingChanges, Warning, WarningKind, WorkLocation,
+};
 
 use crate::app::App;
 use crate::error::AppError;
@@ -55,28 +57,7 @@ pub(super) fn print(app: &mut App, bundle: PickupOutput) -> Result<(), AppError>
 /// What a person reads of it. `changes`: those that go with the baton.
 pub(super) fn text(work: &WorkLocation, changes: Option<&WaitingChanges>) -> String {
     let is_applied = changes.and_then(|changes| changes.outcome.as_ref()).is_some_and(|one| one.applied);
-    let elsewhere = match (work.is_this_machine, work.copy.host.as_deref()) {
-        (true, _) => String::new(),
-        (false, Some(host)) => format!("on another machine, {}, ", visible(host)),
-        (false, None) => "on another machine, ".to_owned(),
-    };
-    let mut text = match (is_applied, work.is_here) {
-        // The answer has begun with that.
-        (true, true) => String::new(),
-        _ if work.is_there == Some(false) => format!("the work was left in {}\n", work.copy.describe()),
-        (true, false) => format!("the work was left {elsewhere}in {}\n", work.copy.describe()),
-        _ if work.lacks_work() => {
-            let here = if work.is_here { "here, " } else { "" };
-            format!("the work was left {here}in {}\n", work.copy.describe())
-        }
-        (false, true) => format!("the work lies here, in {}\n", work.copy.describe()),
-        _ if work.is_there == Some(true) => format!("the work lies in {}\n", work.copy.describe()),
-        // What was there when it was left may be gone, committed or changed by now.
-        (false, false) => format!(
-            "the work was left {elsewhere}in {}\n  what is there now cannot be seen from here\n",
-            work.copy.describe()
-        ),
-    };
+    let mut text = place(work, is_applied);
     let has_listed = changes.is_some_and(|changes| {
         (changes.is_here || is_applied && work.is_here)
             && changes.files_total == work.uncommitted_total.unwrap_or_default()
@@ -105,23 +86,51 @@ pub(super) fn text(work: &WorkLocation, changes: Option<&WaitingChanges>) -> Str
         _ => {}
     }
     text.extend(work.advice.as_ref().map(|advice| format!("  {advice}\n")));
-    for earlier in &work.earlier {
-        if let Some(commit) = earlier.copy.commit.as_deref().filter(|_| earlier.lacks_commit) {
-            let commit = visible(commit.get(..12).unwrap_or(commit));
-            let place = earlier.copy.describe();
-            text.push_str(&format!(
-                "  committed earlier in {place}, which what is checked out there now does not have: `git merge {commit}`\n"
-            ));
-            continue;
-        }
-        let files = names(&earlier.uncommitted, earlier.uncommitted_total);
-        text.push_str(&format!("  left earlier and not committed in {}: {files}\n", earlier.copy.describe()));
-    }
+    text.extend(work.earlier.iter().map(earlier_place));
     match is_applied && work.is_here && !text.is_empty() {
         // The packet lies between that and the beginning.
         true => format!("the work lies here, in {}\n{text}", work.copy.describe()),
         false => text,
     }
+}
+
+/// The folder in which the work lies, or was left. `is_applied`: whether its changes are here by now.
+fn place(work: &WorkLocation, is_applied: bool) -> String {
+    let elsewhere = match (work.is_this_machine, work.copy.host.as_deref()) {
+        (true, _) => String::new(),
+        (false, Some(host)) => format!("on another machine, {}, ", visible(host)),
+        (false, None) => "on another machine, ".to_owned(),
+    };
+    match (is_applied, work.is_here) {
+        // The answer has begun with that.
+        (true, true) => String::new(),
+        _ if work.is_there == Some(false) => format!("the work was left in {}\n", work.copy.describe()),
+        (true, false) => format!("the work was left {elsewhere}in {}\n", work.copy.describe()),
+        _ if work.lacks_work() => {
+            let here = if work.is_here { "here, " } else { "" };
+            format!("the work was left {here}in {}\n", work.copy.describe())
+        }
+        (false, true) => format!("the work lies here, in {}\n", work.copy.describe()),
+        _ if work.is_there == Some(true) => format!("the work lies in {}\n", work.copy.describe()),
+        // What was there when it was left may be gone, committed or changed by now.
+        (false, false) => format!(
+            "the work was left {elsewhere}in {}\n  what is there now cannot be seen from here\n",
+            work.copy.describe()
+        ),
+    }
+}
+
+/// What was left before that in another folder.
+fn earlier_place(earlier: &EarlierLocation) -> String {
+    let place = earlier.copy.describe();
+    if let Some(commit) = earlier.copy.commit.as_deref().filter(|_| earlier.lacks_commit) {
+        let commit = visible(commit.get(..12).unwrap_or(commit));
+        return format!(
+            "  committed earlier in {place}, which what is checked out there now does not have: `git merge {commit}`\n"
+        );
+    }
+    let files = names(&earlier.uncommitted, earlier.uncommitted_total);
+    format!("  left earlier and not committed in {place}: {files}\n")
 }
 
 /// The first paths of a list, and how many more there are.
