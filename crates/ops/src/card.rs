@@ -23,7 +23,7 @@ use crate::baton::RowLocation;
 use crate::handoff::isolation::sender_for;
 use crate::op::Env;
 use crate::project::merged_remark;
-use crate::session::abandoned;
+use crate::session::unattended;
 use crate::transcript::{Stopped, provider_stop};
 use crate::{ownership, project_name, resolve};
 pub use questions::OpenQuestion;
@@ -264,11 +264,15 @@ pub(crate) fn read_with(
     let all = handoffs::of_project(tx, project_id)?;
     let all = crate::handoff::claimant::each_as_of_now(tx, env, all)?;
     let (batons, more_batons) = unspent_batons(tx, project_id, &viewer_key(env, identity))?;
-    let waiting = waiting_work(tx, env, (project_id, batons), &all)?;
+    let mut waiting = waiting_work(tx, env, (project_id, batons), &all)?;
     let mut reminders = reminders(tx, env, &project, &open)?;
     let accepted =
         all.iter().filter(|one| one.to_project_id == project_id && one.state == handoff::State::Accepted);
-    reminders.extend(abandoned(tx, env, accepted)?);
+    for left in unattended(tx, env, accepted, mailbox(env, identity).as_deref())? {
+        let rows = waiting.iter_mut().filter(|row| row.id == left.handoff_id);
+        rows.for_each(|row| row.nobody_at_work = true);
+        reminders.push(left.remark);
+    }
     reminders.extend(merged_remark(tx, &env.caller.grant, &project)?);
     Ok(Card {
         last_wrap: project.last_wrap.as_ref().map(LastWrapView::from),
@@ -335,6 +339,7 @@ fn waiting_work(
             location: location.filter(|location| !location.is_folder_of(env.caller)),
             from: baton.identity,
             from_project_name: None,
+            nobody_at_work: false,
             handoff_id: None,
             baton_id: Some(baton.baton_id.clone()),
             id: baton.baton_id,
@@ -370,6 +375,7 @@ fn waiting_handoff(tx: &mut Tx<'_>, env: &Env<'_>, handoff: handoff::Handoff) ->
         stopped: None,
         has_changes: false,
         location: None,
+        nobody_at_work: false,
     })
 }
 

@@ -222,6 +222,17 @@ pub(crate) fn admit_and_beat(
     who: &str,
     verb: &str,
 ) -> Result<(), Failure> {
+    beat_session(tx, env, project_id, who, verb).map(drop)
+}
+
+/// The same; returns the session of the heartbeat as it was before.
+pub(crate) fn beat_session(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    project_id: &str,
+    who: &str,
+    verb: &str,
+) -> Result<Option<Session>, Failure> {
     let own = match &env.caller.session {
         Some(id) => refuse_released(tx, env, (project_id, id))?,
         None => {
@@ -240,10 +251,10 @@ pub(crate) fn admit_and_beat(
             if here.len() == 1 { here.pop() } else { None }
         }
     };
-    if let Some(own) = own {
-        session::beat(tx, &own, verb, env.now)?;
+    if let Some(own) = &own {
+        session::beat(tx, own, verb, env.now)?;
     }
-    Ok(())
+    Ok(own)
 }
 
 /// A caller that names a session that was released is refused by every verb.

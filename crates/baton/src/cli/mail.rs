@@ -220,7 +220,7 @@ fn inbox(answer: &InboxOutput) -> String {
     for message in messages.filter(|message| message.body.is_some() || message.content.is_some()) {
         text.push('\n');
         text.push_str(&message_text(message, false));
-        if message.kind == "Question" {
+        if message.kind == "Question" && message.author().kind.is_agent() {
             text.push_str(&format!(
                 "  `baton mail send --as {} --reply-to {} --text …` answers\n",
                 shell_word(&answer.identity),

@@ -1,22 +1,23 @@
 //! `baton trust`
 
+mod document;
+
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use baton_model::id::visible;
-use baton_model::project_document;
 use baton_model::refusal::{Kind, Refusal};
-use baton_model::remote::enterprise_of;
-use baton_model::tracker::{is_same_repo, parse_issues_repo};
 use serde::Serialize;
+
+use document::Document;
 
 use super::init::DOCUMENT;
 use crate::app::{App, Format};
 use crate::config::trust::{Entry, TrustStore, sha256};
 use crate::config::{REPOSITORY_FILE, RepositoryFile, SECRET_KEYS};
 use crate::error::AppError;
+use crate::render;
 use crate::repo_file::{MAX_SMALL_FILE_BYTES, RepoFile};
-use crate::{git, render};
 
 /// Trust a repository's .baton.toml as your own until it changes
 ///
@@ -103,10 +104,13 @@ fn add(folder: &Path, yes: bool, app: &mut App) -> Result<(), AppError> {
         settings,
     };
     let name = if file.is_some() { REPOSITORY_FILE } else { DOCUMENT };
-    let next = document.is_some() && changed;
+    let next = document.as_ref().filter(|_| changed);
+    let next = next.map_or("", |document| {
+        let claim = file.as_ref().and_then(RepositoryFile::claim).map(str::to_owned);
+        document.next_step(claim, app)
+    });
     app.show(&answer, |answer| {
         let folder = visible(&answer.folder);
-        let next = if next { "`baton init` registers the tracker that docs/PROJECT.md names\n" } else { "" };
         match answer.changed {
             true => format!("trusted: {name} of {folder}, as it is now\n{next}"),
             false => format!("{name} of {folder} is trusted already\n"),
@@ -140,38 +144,6 @@ struct Setting {
     counts: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     file: Option<&'static str>,
-}
-
-/// A `docs/PROJECT.md` that names a tracker which is not the repository that was cloned.
-struct Document {
-    root: PathBuf,
-    digest: String,
-    repo: String,
-    is_trusted: bool,
-}
-
-impl Document {
-    /// The document of the working copy; one that cannot be read names nothing.
-    fn of(folder: &Path, app: &App) -> Option<Self> {
-        let root = git::root(folder).unwrap_or_else(|| folder.to_owned());
-        let text = RepoFile::new(&root, DOCUMENT).text(MAX_SMALL_FILE_BYTES).ok().flatten()?;
-        let enterprise = enterprise_of(&app.config.github.api);
-        let parse = |text: &str| parse_issues_repo(text, enterprise.as_deref()).ok();
-        let document = project_document::read(&text).ok()?;
-        let repo = document.issues_github_repo.or(document.vcs_remote_url).and_then(|text| parse(&text))?;
-        let own = git::remote(&root).and_then(|remote| parse(&remote));
-        if own.is_some_and(|own| is_same_repo(&own, &repo)) {
-            return None;
-        }
-        let digest = sha256(text.as_bytes());
-        let is_trusted = TrustStore::read(&app.config.config_dir).holds_document(&root, &digest);
-        Some(Self { root, digest, repo, is_trusted })
-    }
-
-    fn setting(&self) -> Setting {
-        let value = visible(&self.repo);
-        Setting { key: "issues.github_repo", value, counts: self.is_trusted, file: Some(DOCUMENT) }
-    }
 }
 
 /// What a file sets: each with whether it counts without trust.

@@ -52,6 +52,7 @@ pub(super) fn text(
     }));
     lines.extend(more_line(waiting.len() + card.more_batons));
     lines.extend(how_to_accept(&waiting));
+    lines.extend(accepted_and_left(&card.handoffs, subjects));
     lines.extend(sent(&card.sent, now, subjects));
     lines.extend(card.unread.as_ref().into_iter().flat_map(|mail| unread(mail, now, subjects)));
     let fresh = card.sessions.iter().filter(|session| session.fresh && !session.is_own);
@@ -143,6 +144,21 @@ fn how_to_accept(waiting: &[&Waiting]) -> Option<String> {
     waiting.iter().any(|one| one.kind == WaitingKind::Handoff).then(|| {
         "- A hand-off is work from another project, taken by its id: `hd_exec` with `handoff_id`, or `baton pickup --handoff ID`.".to_owned()
     })
+}
+
+/// The hand-offs that were accepted and have nobody at work on them: a bare pickup brings what was saved, and not the hand-off.
+fn accepted_and_left(waiting: &[Waiting], subjects: bool) -> Vec<String> {
+    let left = waiting.iter().filter(|one| one.nobody_at_work).take(MAX_NAMED);
+    let line = |one: &Waiting| {
+        let (id, from) = (visible(&one.id), visible(&one.sender()));
+        let about = quotation(one.subject.as_deref(), subjects);
+        format!(
+            "- Hand-off {id}{about} from {from} was accepted, and nobody is at work on it: `hd_exec` with `handoff_id`, or \
+             `baton pickup --handoff {}`, goes on with it.",
+            short(&one.id)
+        )
+    };
+    left.map(line).collect()
 }
 
 /// Who the agent is in its own session, and what it holds: after a compaction it knows neither.
@@ -371,6 +387,27 @@ mod tests {
         let mut status = status(2);
         status.card.handoffs[0].state = WaitingState::Baton(baton::State::Held);
         assert!(text(&status, 0, (true, None)).contains("- 1 baton waits:"));
+    }
+
+    #[test]
+    fn a_hand_off_that_its_acceptor_left_is_named_with_the_command_that_goes_on_with_it() {
+        let mut status = status(2);
+        status.card.handoffs[1].kind = WaitingKind::Handoff;
+        status.card.handoffs[1].state = WaitingState::Handoff(handoff::State::Accepted);
+        status.card.handoffs[1].subject = Some("an endpoint".into());
+        assert!(!text(&status, 0, (true, None)).contains("nobody is at work"));
+        status.card.handoffs[1].nobody_at_work = true;
+        let announcement = text(&status, 0, (true, None));
+        let expected = "\"an endpoint\" from DDDD";
+        assert!(
+            announcement.contains(expected) && announcement.contains("- 1 baton waits:"),
+            "{announcement}"
+        );
+        assert!(
+            announcement.contains("`baton pickup --handoff 0199aaaa-0000`, goes on with it"),
+            "{announcement}"
+        );
+        assert!(!text(&status, 0, (false, None)).contains("an endpoint"));
     }
 
     #[test]

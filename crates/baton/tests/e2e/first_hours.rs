@@ -328,6 +328,38 @@ fn a_span_is_one_wherever_it_is_given() {
 }
 
 #[test]
+fn trust_names_no_command_that_the_token_may_not_run() {
+    let stage = Stage::ready();
+    let ann = stage.terminal("Ann");
+    let token =
+        |scope: &str| text(&ann.json(&["token", "create", "--name", scope, "--scope", scope]), "token");
+    let (operator, writer) = (token("operator"), token("write"));
+    let server = Server::start(&ann);
+    let address = format!("http://{}", server.address);
+    let owner = stage.terminal("Owner").with("BATON_TOKEN", operator).with("BATON_SERVER", &address);
+    let ben = stage.terminal("Ben").with("BATON_TOKEN", writer).with("BATON_SERVER", &address);
+    fs::create_dir_all(stage.shop().join("docs")).expect("a folder");
+    let name = |repo: &str| {
+        let text = format!("---\nims:\n  issues:\n    github_repo: {repo}\n---\n");
+        fs::write(stage.shop().join("docs/PROJECT.md"), text).expect("written");
+    };
+    let trust = ["trust", "--yes"];
+    name("o/first");
+    let refused = ben.run(&trust).done();
+    assert!(refused.out.contains("trusted: docs/PROJECT.md"), "{refused:#?}");
+    assert!(
+        !refused.out.contains("`baton init`") && refused.out.contains("an operator registers"),
+        "{refused:#?}"
+    );
+    name("o/second");
+    assert!(owner.run(&trust).done().out.contains("`baton init` registers the tracker"));
+    owner.json(&["init", "--issues-repo", "o/third"]);
+    name("o/third");
+    let known = ben.run(&trust).done();
+    assert!(known.out.contains("trusted: docs/PROJECT.md") && !known.out.contains("registers"), "{known:#?}");
+}
+
+#[test]
 fn a_token_of_one_project_is_told_what_it_may_do_and_its_own_machine_is_checked() {
     let stage = Stage::ready();
     let ann = stage.terminal("Ann");

@@ -49,6 +49,9 @@ pub struct Waiting {
     /// Of a baton: where the work was left, if in another folder than the caller's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub location: Option<RowLocation>,
+    /// Of a hand-off that was accepted: no session at work has it, and the reader may go on with it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub nobody_at_work: bool,
 }
 
 impl Waiting {

@@ -16,7 +16,7 @@ use super::{claimant, isolation};
 use crate::force_request::ForceRequest;
 use crate::op::Env;
 use crate::resolve;
-use crate::session::{send_signal, send_signal_from};
+use crate::session::{SignalAuthor, send_signal, send_signal_from};
 use crate::token_rights;
 
 /// Who accepted a hand-off. A name is one agent; an unnamed one is its process and session.
@@ -320,9 +320,10 @@ pub(crate) fn record_end(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
     (was, after): (State, &mut Handoff),
-    by: Actor<'_>,
+    author: SignalAuthor<'_>,
     (why, forced): (Option<&str>, Option<String>),
 ) -> Result<(), Failure> {
+    let by = author.actor;
     let mut details = HandoffDetails::of(after);
     let why = why.map(str::to_owned);
     details.ended = Some(Ending {
@@ -335,7 +336,7 @@ pub(crate) fn record_end(
     after.plan = details.to_text();
     let reason = forced.or(why);
     if was != State::Accepted {
-        return claimant::announce_end(tx, env, after, by, reason.as_deref());
+        return claimant::announce_end(tx, env, after, author, reason.as_deref());
     }
     let Some(holder) = Acceptor::of(tx, after)? else { return Ok(()) };
     let ender = Holder {
@@ -348,7 +349,7 @@ pub(crate) fn record_end(
     if is_own || check_identity(&holder.identity).is_err() {
         return Ok(());
     }
-    announce_end(tx, env, after, (&holder.identity, "which you accepted"), (by, reason.as_deref()))
+    announce_end(tx, env, after, (&holder.identity, "which you accepted"), (author, reason.as_deref()))
 }
 
 /// Tells an agent, which has to do with a hand-off as the relation says, that another ended it.
@@ -357,11 +358,18 @@ pub(super) fn announce_end(
     env: &mut Env<'_>,
     after: &Handoff,
     (receiver, relation): (&str, &str),
-    (by, why): (Actor<'_>, Option<&str>),
+    (author, why): (SignalAuthor<'_>, Option<&str>),
 ) -> Result<(), Failure> {
     let ending = isolation::ending_project(after);
+    let by = author.actor;
     // An agent of a project that is kept apart has no name here.
-    let is_named = ending == after.to_project_id || !isolation::is_separated(tx, after)?;
+    let is_separated = isolation::is_separated(tx, after)?;
+    let is_named = ending == after.to_project_id || !is_separated;
+    // Who acts for the other end works there, and reads answers there. One that stands in neither acts for the end that the state is of.
+    let ends = [after.from_project_id.as_str(), after.to_project_id.as_str()];
+    let place = author.project_id.filter(|place| !is_separated && ends.contains(place)).unwrap_or(ending);
+    let sender = isolation::sender_for(after, None);
+    let project_id = (place != after.to_project_id).then_some(sender.as_str());
     let (from, by) = match is_named {
         true => (by, by.label()),
         false => (Actor { name: ending, kind: ActorType::Project }, isolation::project_label(ending)),
@@ -373,5 +381,6 @@ pub(super) fn announce_end(
         after.subject,
         why.unwrap_or("no reason was given"),
     );
-    send_signal_from(tx, env, (&after.to_project_id, from, receiver), (&subject, &text))
+    let author = SignalAuthor { actor: from, project_id };
+    send_signal_from(tx, env, (&after.to_project_id, author, receiver), (&subject, &text))
 }

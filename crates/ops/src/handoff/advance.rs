@@ -7,84 +7,25 @@ use baton_model::refusal::Refusal;
 use baton_model::saga::Step;
 use baton_model::task::Task;
 use baton_model::time::rfc3339;
-use baton_store::{Failure, Tx, handoff, handoff_step, task};
-use schemars::JsonSchema;
+use baton_store::{Failure, Tx, handoff, handoff_step, session, task};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use super::advance_input::{Action, AdvanceInput};
 use super::details::HandoffDetails;
 use super::expiry::expire_overdue;
 use super::news::News;
 use super::steps::close_row;
 use super::task_end::end_if_closed;
-use super::{
-    Row, acceptor, by_id, claimant, expected_acceptor, isolation, late_words, record, record_news, sender,
-};
+use super::{Row, acceptor, by_id, claimant, expected_acceptor, isolation, late_words, record_news, sender};
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::resolve;
 use crate::saga::{apply_event, comment_on_issue};
+use crate::session::SignalAuthor;
 use crate::token_rights;
 
 /// Moves a hand-off on.
 pub struct Advance;
-
-/// What a person or an agent may do with a hand-off.
-#[derive(Clone, Copy, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Action {
-    /// Take it.
-    Accept,
-    /// Finish it: the sender's project hears the result, the task is closed.
-    Complete,
-    /// Say no.
-    Decline,
-    /// Take it back.
-    Cancel,
-}
-
-impl Action {
-    /// What a session is said to have done last.
-    pub const fn verb(self) -> &'static str {
-        match self {
-            Self::Accept => "handoff_accept",
-            Self::Decline => "handoff_decline",
-            Self::Complete => "handoff_complete",
-            Self::Cancel => "handoff_cancel",
-        }
-    }
-}
-
-/// Input of `handoff_advance`.
-#[derive(Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct AdvanceInput {
-    /// Hand-off id or a unique prefix of one.
-    pub id: String,
-    /// What to do.
-    pub action: Action,
-    /// Identity that does it.
-    #[serde(default)]
-    pub identity: Option<String>,
-    /// Result or reason, for the other side to read.
-    #[serde(default)]
-    pub result: Option<String>,
-    /// Complete or decline what another has accepted, or cancel what another has sent; for operators.
-    #[serde(default)]
-    pub force: bool,
-    /// Who has accepted it, as the caller knows; empty where none is expected. Refused before anything is written where another has it by now.
-    #[serde(default)]
-    pub holder: Option<String>,
-    /// Why: with force, written into the ledger with who used it; without, the reason that the other side reads.
-    #[serde(default)]
-    pub why: Option<String>,
-}
-
-impl AdvanceInput {
-    /// The reason of a caller that needs no force.
-    fn reason(&self) -> Option<&str> {
-        self.why.as_deref().filter(|_| !self.force)
-    }
-}
 
 /// What the transaction came to: the hand-off, or a refusal beside which the caller's words were kept.
 enum Outcome {
@@ -128,31 +69,7 @@ impl Operation for Advance {
         let outcome = store.write(&[&known.from_project_id, &known.to_project_id], |tx| {
             let mut before = by_id(tx, &env.caller.grant, &known.handoff_id)?;
             end_if_closed(tx, env, &mut before)?;
-            for project_id in [&known.from_project_id, &known.to_project_id] {
-                match resolve::admit_and_beat(tx, env, project_id, &identity, input.action.verb()) {
-                    // Another has ended its session; what it did until then is kept.
-                    Err(Failure::Refused(no)) if no.code == RELEASED => {
-                        return late(tx, env, (&input, &before, &identity), (no, here.as_deref()));
-                    }
-                    beat => beat?,
-                }
-            }
-            if let Some(reason) = reason_afterwards(env, &input, &before, &identity)? {
-                return add_reason(tx, env, before, &identity, reason);
-            }
-            if was_done(tx, env, &input, &before, &identity)? {
-                return Ok(Outcome::Unchanged(Box::new(before)));
-            }
-            let forced = match may(tx, env, &input, &before, (&identity, here.as_deref())) {
-                Ok(forced) => forced,
-                Err(Failure::Refused(no)) => {
-                    let no =
-                        acceptor::without_names(tx, here.as_deref(), &before, (no, event(input.action)))?;
-                    return late(tx, env, (&input, &before, &identity), (no, here.as_deref()));
-                }
-                Err(fault) => return Err(fault),
-            };
-            advance_state(tx, env, &input, before, (&identity, forced))
+            attempt(tx, env, &input, before, (&identity, here.as_deref()))
         })?;
         let (handoff, steps, was_done) = match outcome {
             Outcome::Moved(handoff, steps) => (handoff, steps, false),
@@ -168,6 +85,62 @@ impl Operation for Advance {
         let row = store.read(|tx| isolation::shown_to(tx, viewer, &handoff, row))?;
         Ok(AdvanceOutput { project_id, identity, handoff: row, was_done })
     }
+}
+
+/// Moves the hand-off on as a verb of the caller's sessions. What is refused and keeps the caller's words shows that its agent is at
+/// work, and is nothing that was done.
+fn attempt(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    input: &AdvanceInput,
+    before: Handoff,
+    (identity, here): (&str, Option<&str>),
+) -> Result<Outcome, Failure> {
+    let mut sessions = Vec::new();
+    let ends = [before.from_project_id.clone(), before.to_project_id.clone()];
+    let admitted: Result<(), Failure> = ends.iter().try_for_each(|project_id| {
+        sessions.extend(resolve::beat_session(tx, env, project_id, identity, input.action.verb())?);
+        Ok(())
+    });
+    let outcome = match admitted {
+        // Another has ended its session; what it did until then is kept.
+        Err(Failure::Refused(no)) if no.code == RELEASED => {
+            late(tx, env, (input, &before, identity), (no, here))?
+        }
+        Err(failure) => return Err(failure),
+        Ok(()) => permitted(tx, env, input, before, (identity, here))?,
+    };
+    if matches!(outcome, Outcome::Late(_)) {
+        for own in sessions.iter().rev() {
+            session::beat(tx, own, &own.last_verb, env.now)?;
+        }
+    }
+    Ok(outcome)
+}
+
+/// Moves the hand-off on, if the caller may.
+fn permitted(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    input: &AdvanceInput,
+    before: Handoff,
+    (identity, here): (&str, Option<&str>),
+) -> Result<Outcome, Failure> {
+    if let Some(reason) = reason_afterwards(env, input, &before, identity)? {
+        return add_reason(tx, env, before, identity, reason);
+    }
+    if was_done(tx, env, input, &before, identity)? {
+        return Ok(Outcome::Unchanged(Box::new(before)));
+    }
+    let forced = match may(tx, env, input, &before, (identity, here)) {
+        Ok(forced) => forced,
+        Err(Failure::Refused(no)) => {
+            let no = acceptor::without_names(tx, here, &before, (no, event(input.action)))?;
+            return late(tx, env, (input, &before, identity), (no, here));
+        }
+        Err(fault) => return Err(fault),
+    };
+    advance_state(tx, env, input, before, (identity, here, forced))
 }
 
 /// The project for which an action is taken: the sender cancels, the receiver does the rest.
@@ -209,7 +182,7 @@ fn add_reason(
     let handoff =
         Handoff { plan: details.to_text(), result: Some(reason.clone()), updated_at: env.now, ..before };
     handoff::put(tx, &handoff)?;
-    record_news(tx, env, &handoff, identity, News::Reason)?;
+    record_news(tx, env, &handoff, (identity, None), News::Reason)?;
     comment_on_issue(tx, env, &handoff, &format!("The reason: {reason}"))?;
     let known = match &handoff.task_id {
         Some(id) => task::get(tx, &handoff.to_project_id, id)?,
@@ -311,7 +284,7 @@ fn advance_state(
     env: &mut Env<'_>,
     input: &AdvanceInput,
     before: Handoff,
-    (identity, forced): (&str, Option<String>),
+    (identity, here, forced): (&str, Option<&str>, Option<String>),
 ) -> Result<Outcome, Failure> {
     let (was, event) = (before.state, event(input.action));
     let state = was.advance(event)?;
@@ -330,9 +303,10 @@ fn advance_state(
         .to_text();
     } else {
         let why = input.reason().or(input.result.as_deref());
-        acceptor::record_end(tx, env, (was, &mut handoff), Actor::agent(identity), (why, forced))?;
+        let author = SignalAuthor { actor: Actor::agent(identity), project_id: here };
+        acceptor::record_end(tx, env, (was, &mut handoff), author, (why, forced))?;
     }
-    record(tx, env, &handoff, identity)?;
+    record_news(tx, env, &handoff, (identity, here), News::State)?;
     apply_event(tx, env, &mut handoff, event)?;
     match state {
         State::Accepted => begin_task(tx, env, &handoff, identity)?,

@@ -14,7 +14,7 @@ use super::acceptor;
 use crate::ledger::Author;
 use crate::op::Env;
 use crate::resolve;
-use crate::session::send_signal_from;
+use crate::session::{SignalAuthor, send_signal_from};
 use crate::task::{begun_in_file, holder_elsewhere};
 
 /// Refuses to accept or decline a hand-off while another agent holds its task.
@@ -122,7 +122,7 @@ pub(super) fn announce_closed_issue(
         "{words}The task is closed, and your claim has ended. To say what you have done: baton task comment {0} TEXT; to go on: baton task reopen {0}",
         held.task_id
     );
-    send_signal_from(tx, env, (&known.to_project_id, by, &holder), (&subject, &text))
+    send_signal_from(tx, env, (&known.to_project_id, by.into(), &holder), (&subject, &text))
 }
 
 /// The agent that holds a task, here or by the Beads file.
@@ -136,11 +136,11 @@ pub(super) fn announce_end(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
     ended: &Handoff,
-    by: Actor<'_>,
+    by: SignalAuthor<'_>,
     why: Option<&str>,
 ) -> Result<(), Failure> {
     let Some(held) = held_task(tx, env, ended)? else { return Ok(()) };
-    let Some(holder) = holder_of(&held).filter(|holder| !by.is(holder)) else { return Ok(()) };
+    let Some(holder) = holder_of(&held).filter(|holder| !by.actor.is(holder)) else { return Ok(()) };
     let relation = format!("whose task {} you had claimed", held.task_id);
     acceptor::announce_end(tx, env, ended, (&holder, &relation), (by, why))
 }

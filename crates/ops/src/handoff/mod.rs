@@ -2,6 +2,7 @@
 
 pub(crate) mod acceptor;
 mod advance;
+mod advance_input;
 pub(crate) mod claimant;
 mod closing_words;
 pub(crate) mod conversation;
@@ -52,7 +53,8 @@ use crate::ledger::{Author, append_json};
 use crate::op::Env;
 use crate::{project_name, resolve};
 pub(crate) use advance::begin_task;
-pub use advance::{Action, Advance, AdvanceInput, AdvanceOutput};
+pub use advance::{Advance, AdvanceOutput};
+pub use advance_input::{Action, AdvanceInput};
 pub use closing_words::awaits_closing_words;
 pub use conversation::{IssueComment, IssueConversation, IssueEdits};
 pub use create::{Create, CreateOutput};
@@ -125,15 +127,15 @@ pub(crate) fn register_both_projects(
 /// Every change of state is a delta in both projects; what the receiver, the time or the tracker did is a signal to the sender,
 /// too.
 pub(crate) fn record(tx: &mut Tx<'_>, env: &mut Env<'_>, handoff: &Handoff, by: &str) -> Result<(), Failure> {
-    record_news(tx, env, handoff, by, News::State)
+    record_news(tx, env, handoff, (by, None), News::State)
 }
 
-/// The same of what is said of a state that is known.
+/// The same of what is said of a state that is known, or by one who stands in a project that is known.
 fn record_news(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
     handoff: &Handoff,
-    by: &str,
+    (by, place): (&str, Option<&str>),
     news: News,
 ) -> Result<(), Failure> {
     register_both_projects(tx, env, handoff)?;
@@ -159,7 +161,8 @@ fn record_news(
             break;
         }
     }
-    news::signal_sender(tx, env, handoff, (by, !separated), news)
+    let author = news::NewsAuthor { name: by, is_named: !separated, place };
+    news::signal_sender(tx, env, handoff, author, news)
 }
 
 /// Removes the sender's text from tasks whose hand-off has not been accepted yet: until then it is announced by id,

@@ -27,13 +27,22 @@ pub(super) enum News {
     Reason,
 }
 
-/// Signals a transition to the sender, once: every transition is recorded in one place, which calls this. `by`: who brought it about,
-/// and whether that one has a name in the sender's project.
+/// Author of a transition.
+#[derive(Clone, Copy)]
+pub(super) struct NewsAuthor<'a> {
+    pub(super) name: &'a str,
+    /// Whether it has a name in the sender's project.
+    pub(super) is_named: bool,
+    /// The project in which it stands, if that is known.
+    pub(super) place: Option<&'a str>,
+}
+
+/// Signals a transition to the sender, once: every transition is recorded in one place, which calls this.
 pub(super) fn signal_sender(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
     handoff: &Handoff,
-    (by, is_named): (&str, bool),
+    NewsAuthor { name: by, is_named, place }: NewsAuthor<'_>,
     what: News,
 ) -> Result<(), Failure> {
     if what == News::State {
@@ -63,7 +72,9 @@ pub(super) fn signal_sender(
     };
     let receiver = given_name(tx, &handoff.to_project_id)?.unwrap_or_else(|| handoff.to_project_id.clone());
     let actor = if is_withdrawn { by.name.to_owned() } else { actor_text(&receiver, (by, is_named)) };
-    let is_elsewhere = !is_local && matches!(from.kind, ActorType::Agent | ActorType::Project);
+    // Of the receiver's agents, and of an operator who stands there: an answer goes to them.
+    let is_there = by_receiver || is_withdrawn && is_named && place == Some(&handoff.to_project_id);
+    let is_elsewhere = is_there && !is_local && matches!(from.kind, ActorType::Agent | ActorType::Project);
     let news = Message {
         project_id: handoff.from_project_id.clone(),
         message_id: env.id(),
@@ -71,7 +82,7 @@ pub(super) fn signal_sender(
         kind: "StatusUpdate".into(),
         from_identity: from.name.to_owned(),
         from_type: from.kind,
-        from_project_id: (by_receiver && is_elsewhere).then(|| handoff.to_project_id.clone()),
+        from_project_id: is_elsewhere.then(|| handoff.to_project_id.clone()),
         to_identity: handoff.from_identity.clone(),
         subject: subject(handoff, &actor, (&receiver, what)),
         body: body(handoff),

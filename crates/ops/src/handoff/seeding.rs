@@ -79,14 +79,17 @@ pub(super) fn seed(
 }
 
 fn signal(tx: &mut Tx<'_>, env: &mut Env<'_>, handoff: &Handoff, to: &str) -> Result<(), Failure> {
+    let sender = isolation::sender_for(handoff, None);
+    let subject = format!("a hand-off from {sender} waits for this session");
     let notice = Message {
         project_id: handoff.to_project_id.clone(),
         message_id: env.id(),
         seq: tx.next_seq(&handoff.to_project_id)?,
         kind: "TaskAssigned".into(),
         from_identity: handoff.from_identity.clone(),
+        from_project_id: (handoff.from_project_id != handoff.to_project_id).then_some(sender),
         to_identity: to.to_owned(),
-        subject: format!("a hand-off from {} waits for this session", isolation::sender_for(handoff, None)),
+        subject,
         body: format!("It is offered once this session pauses or ends. Hand-off {}", handoff.handoff_id),
         created_at: env.now,
         ..Message::default()

@@ -134,7 +134,7 @@ pub(super) fn end(
             |reason| format!("its task was deleted: {reason}"),
         );
         handoff.result = Some(why.clone());
-        acceptor::record_end(tx, env, (was, handoff), Actor::agent(&by), (Some(&why), None))?;
+        acceptor::record_end(tx, env, (was, handoff), Actor::agent(&by).into(), (Some(&why), None))?;
     } else {
         handoff.result = row.close_reason.or(handoff.result.take());
         match in_file {
@@ -144,7 +144,7 @@ pub(super) fn end(
                 // Who closed it in another home, the file does not say.
                 let project_id = handoff.to_project_id.clone();
                 let actor = Actor { name: &project_id, kind: ActorType::Project };
-                acceptor::record_end(tx, env, (was, handoff), actor, (Some(&why), None))?;
+                acceptor::record_end(tx, env, (was, handoff), actor.into(), (Some(&why), None))?;
             }
             // The agent that worked on the task has heard of the close itself.
             false => acceptor::record_close(tx, env, (was, handoff), &by)?,

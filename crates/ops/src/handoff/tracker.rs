@@ -148,7 +148,7 @@ fn end(
     let was = known.state;
     let mut after = Handoff { state, result, updated_at: env.now, ..known };
     let why = after.result.clone();
-    acceptor::record_end(tx, env, (was, &mut after), by, (why.as_deref(), None))?;
+    acceptor::record_end(tx, env, (was, &mut after), by.into(), (why.as_deref(), None))?;
     record(tx, env, &after, by.name)?;
     apply_event(tx, env, &mut after, event)?;
     close_row(tx, env, &after)?;

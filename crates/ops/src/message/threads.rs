@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use baton_model::actor::ActorType;
 use baton_model::message::Message;
 use baton_model::time::Timestamp;
 use baton_store::{Failure, Tx, message};
@@ -62,6 +63,9 @@ pub struct ThreadRow {
     pub waiting: usize,
     /// Who wrote the newest.
     pub last_from: String,
+    /// What kind of actor that is; absent where it is an agent.
+    #[serde(default, skip_serializing_if = "ActorType::is_agent")]
+    pub last_from_type: ActorType,
     /// When.
     pub last_at: Timestamp,
 }
@@ -150,6 +154,7 @@ fn row(thread: &[Message], now: i64) -> Option<ThreadRow> {
         messages: thread.len(),
         waiting: thread.iter().filter(|m| m.is_waiting(now)).count(),
         last_from: last.author().label(),
+        last_from_type: last.from_type,
         last_at: Timestamp(last.created_at),
     })
 }

@@ -7,11 +7,12 @@ use baton_model::id::{identity_key, is_shared_name, short, visible};
 use baton_model::session::Session;
 use baton_model::task::Task;
 use baton_model::time::rfc3339;
-use baton_store::{Failure, Tx, handoff, task};
+use baton_store::{Failure, Tx, handoff, session, task};
 
-use super::pickup_handoff::is_abandoned;
+use super::pickup_handoff::{baton_of, is_abandoned};
 use crate::handoff::details::HandoffDetails;
 use crate::op::Env;
+use crate::ownership::is_at_work;
 use crate::token_rights;
 
 /// Of the accepted hand-offs of a project, those that this session answers for.
@@ -99,22 +100,53 @@ pub(super) fn when_ended(accepted: &[Handoff], ended: &Session, forced: bool) ->
     of_session(accepted, &ended.session_id, &ended.identity).map(|one| takeover_remark(one, &why)).collect()
 }
 
-/// The accepted hand-offs of a project whose acceptor is at work no more.
-pub(crate) fn abandoned<'a>(
+/// An accepted hand-off that no session at work has.
+pub(crate) struct UnattendedHandoff {
+    /// Its id.
+    pub(crate) handoff_id: String,
+    /// What is said of it.
+    pub(crate) remark: Remark,
+}
+
+/// The accepted hand-offs of a project whose acceptor is at work no more, and those that the viewer accepted in an earlier session and has
+/// not taken into its present one: nobody else may take these over.
+pub(crate) fn unattended<'a>(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
     accepted: impl Iterator<Item = &'a Handoff>,
-) -> Result<Vec<Remark>, Failure> {
+    viewer: Option<&str>,
+) -> Result<Vec<UnattendedHandoff>, Failure> {
     let mut found = Vec::new();
     for one in accepted {
-        if is_abandoned(tx, env, one)? {
-            let by = HandoffDetails::of(one)
-                .accepted_as
-                .map_or_else(|| "an agent".to_owned(), |name| visible(&name));
-            found.push(takeover_remark(one, &format!("which {by} accepted, has nobody at work on it")));
-        }
+        let remark = if is_abandoned(tx, env, one)? {
+            let by = HandoffDetails::of(one).accepted_as;
+            let by = by.map_or_else(|| "an agent".to_owned(), |name| visible(&name));
+            takeover_remark(one, &format!("which {by} accepted, has nobody at work on it"))
+        } else if let Some(viewer) = viewer
+            && is_of_earlier_session(tx, env, one, (viewer, None))?
+        {
+            takeover_remark(one, "which you accepted in an earlier session, is not in this one")
+        } else {
+            continue;
+        };
+        found.push(UnattendedHandoff { handoff_id: one.handoff_id.clone(), remark });
     }
     Ok(found)
+}
+
+/// Whether this name accepted it in another session than its own one, which is over or silent, and no baton of that one waits.
+fn is_of_earlier_session(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    one: &Handoff,
+    (identity, own): (&str, Option<&str>),
+) -> Result<bool, Failure> {
+    let details = HandoffDetails::of(one);
+    let is_own_name = |name: &String| !is_shared_name(name) && identity_key(name) == identity_key(identity);
+    let by = details.accepted_by.filter(|_| details.accepted_as.as_ref().is_some_and(is_own_name));
+    let Some(by) = by.filter(|by| own != Some(by.as_str())) else { return Ok(false) };
+    let Some(earlier) = session::get(tx, &one.to_project_id, &by)? else { return Ok(false) };
+    Ok(!is_at_work(env, &earlier) && baton_of(tx, one)?.is_none())
 }
 
 fn takeover_remark(one: &Handoff, why: &str) -> Remark {
@@ -127,7 +159,12 @@ fn takeover_remark(one: &Handoff, why: &str) -> Remark {
 }
 
 /// Says of the hand-offs that a session accepted what becomes of them when it wraps.
-pub(super) fn when_wrapped(accepted: &[Handoff], own: &Session, is_done: bool) -> Vec<Remark> {
+pub(super) fn when_wrapped(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    accepted: &[Handoff],
+    (own, is_done): (&Session, bool),
+) -> Result<Vec<Remark>, Failure> {
     let remark = |one: &Handoff| {
         let (id, subject) = (short(&one.handoff_id), visible(&one.subject));
         let message = match is_done {
@@ -140,5 +177,22 @@ pub(super) fn when_wrapped(accepted: &[Handoff], own: &Session, is_done: bool) -
         };
         Remark { kind: RemarkKind::AcceptedHandoff, message }
     };
-    of_session(accepted, &own.session_id, &own.identity).map(remark).collect()
+    let mut remarks: Vec<Remark> = of_session(accepted, &own.session_id, &own.identity).map(remark).collect();
+    for one in accepted {
+        if is_of_earlier_session(tx, env, one, (&own.identity, Some(&own.session_id)))? {
+            remarks.push(earlier_remark(one, is_done));
+        }
+    }
+    Ok(remarks)
+}
+
+/// Says of a hand-off that an earlier session of the same name accepted that it does not go with what this one leaves.
+fn earlier_remark(one: &Handoff, is_done: bool) -> Remark {
+    let (id, subject) = (short(&one.handoff_id), visible(&one.subject));
+    let what = format!("hand-off {id} (“{subject}”), which you accepted in an earlier session,");
+    let message = match is_done {
+        true => format!("{what} waits for its result: `baton handoff complete {id} --result TEXT`"),
+        false => format!("{what} does not go with this baton: `baton pickup --handoff {id}` goes on with it"),
+    };
+    Remark { kind: RemarkKind::AcceptedHandoff, message }
 }

@@ -49,7 +49,8 @@ pub(super) fn reminders(
     if let Some(id) = &picked.session_id {
         let accepted = handoff::accepted(tx, &project.project_id)?;
         found.extend(accepted_handoffs::accepted_remarks(&accepted, id, &picked.identity));
-        found.extend(accepted_handoffs::abandoned(tx, env, accepted.iter())?);
+        let left = accepted_handoffs::unattended(tx, env, accepted.iter(), Some(&picked.identity))?;
+        found.extend(left.into_iter().map(|one| one.remark));
     }
     let before = picked.predecessor_session_id.as_deref();
     found.extend(late_words_remark(tx, env, &project.project_id, before)?);

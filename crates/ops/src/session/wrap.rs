@@ -196,7 +196,7 @@ fn wrap(
     }
     let has_changes = wrap_accounting::has_earlier_changes(tx, &own)?;
     let to = Address { identity: input.to.as_deref(), role: input.role.as_deref() };
-    let mut warnings = wrap_accounting::warnings(tx, &own, packet, (&to, warning))?;
+    let mut warnings = wrap_accounting::warnings(tx, env, (&own, packet), (&to, warning))?;
     let packet = &whole_packet(tx, &own, packet, forced_by.is_some())?;
     let left = leave_once(tx, env, &own, (packet, to), input.again)?;
     let (changes, earlier_changes) = replace(tx, env, &own, (&left, has_changes), input.changes.as_ref())?;

@@ -10,7 +10,7 @@ use baton_store::{Failure, Tx, conversation, delta, handoff, task};
 use super::Address;
 use super::accepted_handoffs;
 use super::warning::{BatonWarning, Warning, WarningKind};
-use crate::op::Cx;
+use crate::op::{Cx, Env};
 use crate::{agent, changes, roles};
 
 /// Whether the baton of a session that wraps came with changes, or one before it did. One round trip with what the wrap asks next.
@@ -84,8 +84,8 @@ fn addressee_warning(
 /// The warnings of a session that wraps with this packet.
 pub(super) fn warnings(
     tx: &mut Tx<'_>,
-    own: &Session,
-    packet: &ValidatedPacket,
+    env: &Env<'_>,
+    (own, packet): (&Session, &ValidatedPacket),
     (to, role): (&Address<'_>, Option<&Warning>),
 ) -> Result<Vec<Warning>, Failure> {
     let accepted = handoff::accepted(tx, &own.project_id)?;
@@ -102,7 +102,8 @@ pub(super) fn warnings(
     }
     let wrapping = WrapFacts { packet, did: &did, focus: &focus, labels: &labels };
     let mut remarks = accounting::warnings(&wrapping);
-    remarks.extend(accepted_handoffs::when_wrapped(&accepted, own, accounting::is_finished(packet.view())));
+    let is_done = accounting::is_finished(packet.view());
+    remarks.extend(accepted_handoffs::when_wrapped(tx, env, &accepted, (own, is_done))?);
     let mut warnings: Vec<Warning> = remarks.into_iter().map(Warning::from).chain(role.cloned()).collect();
     warnings.extend(addressee_warning(tx, &own.project_id, to)?);
     warnings.extend(field_warnings(packet));

@@ -39,6 +39,7 @@ mod claims;
 mod conversations;
 mod counted_ids;
 mod counters;
+mod cross_project_answers;
 mod crowd;
 mod entrusted;
 mod expired_claims;

@@ -125,6 +125,47 @@ on_every_backend! {
         assert_eq!(complete(w, &at_q("Fritz"), &id)["state"], "completed");
     }
 
+    fn who_accepted_in_a_session_that_was_killed_is_told_so_in_the_next_one(w) {
+        w.register("q");
+        let id = offer(w, "an endpoint");
+        let (killed, zed) = (at_q("Zed"), at_q("Zed").process("Zed 2"));
+        w.ok(&killed, "hd_exec", json!({ "handoff_id": id }));
+        w.checkpoint(&killed, "api half");
+        w.kill(&killed);
+        w.advance(1_000);
+        let row = |w: &mut World, who: &Agent| list(&w.ok(who, "session_status", json!({}))["handoffs"])[0].clone();
+        assert_eq!(row(w, &zed)["nobody_at_work"], true, "the announcement names it");
+        let picked = w.ok(&zed, "hd_exec", json!({}));
+        assert!(says(&picked["recovered"], "api half"), "{picked:#}");
+        let command = format!("`baton pickup --handoff {}`", &id[..13]);
+        assert!(says(&picked["rules_reminders"], &command), "{picked:#}");
+        // It stays Zed's to go on with, and no other one is offered it.
+        let status = w.ok(&zed, "session_status", json!({}));
+        assert!(says(&status["reminders"], &command), "{status:#}");
+        assert_eq!(row(w, &zed)["nobody_at_work"], true);
+        let others = w.ok(&at_q("Ben"), "session_status", json!({}));
+        assert!(!says(&others["reminders"], &command), "{others:#}");
+        assert_eq!(row(w, &at_q("Ben"))["nobody_at_work"], Value::Null);
+        w.no(&at_q("Ben"), "hd_exec", json!({ "handoff_id": id }), "handoff_claimed");
+        let taken = w.ok(&zed, "hd_exec", json!({ "handoff_id": id }));
+        assert!(!says(&taken["rules_reminders"], &command) && says(&taken["rules_reminders"], "you answer for"), "{taken:#}");
+        assert!(!says(&w.ok(&zed, "session_status", json!({}))["reminders"], &command));
+        assert_eq!(row(w, &zed)["nobody_at_work"], Value::Null);
+    }
+
+    fn who_is_done_is_told_of_the_hand_off_of_its_killed_session(w) {
+        w.register("q");
+        let id = offer(w, "an endpoint");
+        let (killed, zed) = (at_q("Zed"), at_q("Zed").process("Zed 2"));
+        w.ok(&killed, "hd_exec", json!({ "handoff_id": id }));
+        w.checkpoint(&killed, "api half");
+        w.kill(&killed);
+        w.ok(&zed, "hd_exec", json!({}));
+        let wrapped = w.ok(&zed, "session_wrap", json!({ "summary": "the rest", "done": true }));
+        assert!(says(&wrapped["warnings"], &format!("baton handoff complete {}", &id[..13])), "{wrapped:#}");
+        assert_eq!(complete(w, &zed, &id)["state"], "completed");
+    }
+
     fn a_forced_end_names_the_acceptor_of_what_it_leaves(w) {
         w.register("q");
         let id = offer(w, "an endpoint");

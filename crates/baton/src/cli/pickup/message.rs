@@ -33,8 +33,8 @@ fn answers(message: &Message, id: &str) -> String {
         Some(by) => format!("  to be acknowledged by {}: baton mail ack {id}\n", rfc3339(by.0)),
         None => String::new(),
     };
-    // What Baton gives out itself is answered by the work on its task.
-    if message.content.is_none() {
+    // What Baton gives out itself is answered by the work on its task, and nobody reads an answer to a notice of no agent.
+    if message.content.is_none() && message.author().kind.is_agent() {
         text.push_str(&format!("  answer: baton mail send --reply-to {id} --text TEXT\n"));
     }
     text
@@ -62,4 +62,31 @@ fn body(message: &Message) -> Cow<'_, str> {
 pub(super) fn is_shown_whole(message: &Message) -> bool {
     let body = body(message);
     body.chars().count() <= MAX_CHARS && body.lines().count() <= MAX_LINES
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    const AT: &str = "2026-11-20T10:00:00Z";
+
+    fn notice(from_type: &str) -> Message {
+        serde_json::from_value(json!({
+            "message_id": "m1", "type": "StatusUpdate", "from": "Baton", "from_type": from_type, "to": "Ann",
+            "subject": "hand-off 0199aaaa has failed", "importance": "normal", "thread_id": "m1", "created_at": AT,
+            "expires_at": null, "delivered_at": null, "ack_by": null, "acked_at": null, "body": "why: 404",
+        }))
+        .expect("a message")
+    }
+
+    #[test]
+    fn a_notice_that_nobody_reads_an_answer_to_names_no_command_that_answers() {
+        assert!(message_text(&notice("agent")).contains("answer: baton mail send --reply-to m1"));
+        for from_type in ["system", "github_user", "tracker", "project"] {
+            let text = message_text(&notice(from_type));
+            assert!(text.contains("why: 404") && !text.contains("answer:"), "{from_type}: {text}");
+        }
+    }
 }

@@ -160,11 +160,13 @@ pub(super) fn task_row(of: &task::Row, project_id: &str, viewer: &str) -> Row {
 pub(super) fn thread_row(of: &message::ThreadRow, project_id: &str) -> Row {
     let people: Vec<String> = of.people.iter().map(|name| visible(name)).collect();
     let subject = visible(&of.subject);
+    // Nobody reads an answer to a notice of no agent.
+    let reply = of.last_from_type.is_agent().then(|| OfferedAction::from(RowAction::Reply));
     let target = Target {
         noun: Noun::Message,
         project_id: project_id.to_owned(),
         id: of.message_id.clone(),
-        actions: vec![OfferedAction::from(RowAction::Reply)],
+        actions: reply.into_iter().collect(),
     };
     Row {
         key: of.thread_id.clone(),
@@ -228,5 +230,27 @@ pub(super) fn project_row(of: &project::Row) -> Row {
             id,
             actions: vec![RowAction::Write.into()],
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_thread_whose_last_words_are_no_agents_offers_no_answer() {
+        let row = |from_type: &str| {
+            let thread = json!({
+                "thread_id": "m1", "message_id": "m1", "subject": "hand-off 0199aaaa has failed", "type": "StatusUpdate",
+                "people": ["Baton", "Ann"], "messages": 1, "waiting": 1, "last_from": "Baton", "last_from_type": from_type,
+                "last_at": "2026-11-20T10:00:00Z",
+            });
+            thread_row(&serde_json::from_value(thread).expect("a thread"), "shop")
+        };
+        assert!(row("agent").about[1].contains("--reply-to m1"));
+        let notice = row("system");
+        assert!(notice.target.actions.is_empty() && notice.about[1].is_empty());
     }
 }
