@@ -151,6 +151,7 @@ const MACHINE: &[&str] = &[
 /// What an operation may ask of the machine, and what a caller over a socket gets.
 const QUESTIONS: &[(&str, &str)] = &[
     ("has_process_ended", "of processes of the server's own machine that registered a session"),
+    ("machines_with_known_processes", "the id of the server's machine, and which the caller says is its own"),
     ("only_caller_answers", "that it is so of what a client says of a machine that is not the server's"),
     ("is_conversation_open", "nothing"),
     ("transcript_env", "where the server's user keeps transcripts: only for callers that reach all projects"),
