@@ -82,7 +82,12 @@ impl Succession {
         if let Ok(found) = Self::of_previous(place, &mut restored, machine_id) {
             return Ok(found);
         }
-        // It is damaged, which is why a backup takes its place: what that says of the place counts.
+        // It is damaged, which is why a backup takes its place: what can still be read of it counts, then what the backup says of the place.
+        if let Ok(mut previous) = Store::open_read_only(&Target::File(place.to_owned()))
+            && let Ok(Some(other)) = other_owner(&mut previous, machine_id)
+        {
+            return Ok(Self::Waits(other));
+        }
         let known = restored.read(|tx| Ok(effect_owner::get(tx)?))?;
         let path = place.canonicalize().unwrap_or_else(|_| place.to_owned());
         let is_of_place = known

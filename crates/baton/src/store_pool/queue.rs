@@ -57,12 +57,12 @@ impl Queue<'_> {
 
     /// Waits while the server's lanes drive a hand-off.
     async fn wait(&self, answer: &mut Value) {
-        let Ok(Progress { mut row, .. }) = Progress::deserialize(&*answer) else { return };
+        let Ok(Progress { mut row, replayed, .. }) = Progress::deserialize(&*answer) else { return };
         let begun = Instant::now();
         // A repository that was not to be found is looked for once more.
         let waits = |row: &Row| {
             let span = if row.handoff.repository_missing { LOOK_SPAN } else { SPAN };
-            (row.is_on_its_way() || row.handoff.repository_missing) && begun.elapsed() < span
+            (row.is_on_its_way() || row.handoff.repository_missing && !replayed) && begun.elapsed() < span
         };
         while waits(&row) {
             tokio::time::sleep(POLL_INTERVAL).await;

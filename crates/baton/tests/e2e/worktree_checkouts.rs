@@ -78,8 +78,9 @@ fn commits_on_a_branch_that_later_work_does_not_have_are_named() {
     assert!(shown.contains("the work lies here, in") && shown.contains("branch main"), "{shown}");
     assert!(
         shown.contains(&format!(
-            "branch fix at {}, which what is checked out there now does not have: `git merge {}`",
+            "branch fix at {}; what is checked out in {} does not have it: `git merge {}`",
             &commit[..7],
+            shop.display(),
             &commit[..12]
         )),
         "{shown}"

@@ -157,7 +157,7 @@ impl AppliedChanges {
             AppliedFolder::Gone(_) if are_committed(env, by.started_at, manifest) => return Ok(None),
             AppliedFolder::Gone(folder) => {
                 let earlier = in_gone_folder(&self.changes, folder);
-                return Ok(Some(MissingChanges { earlier, files: manifest.files.clone(), is_seen: true }));
+                return Ok(Some(MissingChanges { earlier, files: manifest.files.clone(), is_seen: false }));
             }
             AppliedFolder::There(folder) => (folder, false),
             AppliedFolder::Moved(folder) => (folder, true),

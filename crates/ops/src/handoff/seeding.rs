@@ -112,7 +112,8 @@ pub(super) fn unseed(
         return Ok(LocalStepOutcome::Done(None));
     };
     if !made["before"].is_null() {
-        put_back(tx, env, handoff, (known, &made["before"]))?;
+        let before = state_before(tx, handoff)?;
+        put_back(tx, env, handoff, (known, &before))?;
     } else if known.claimed_at.is_none() {
         state::remove(tx, &handoff.to_project_id, &known)?;
     }

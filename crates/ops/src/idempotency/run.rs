@@ -101,7 +101,11 @@ impl<'a> KeyedRequest<'a> {
             return self.replay(answer, input, cx);
         }
         let answer = (self.entry.run)(input, cx)?;
-        self.keep(cx, &answer)?;
+        // The caller was admitted, also where the operation made the first token: its answer belongs to the same transaction.
+        cx.store.write_until_first_token(false);
+        let noted = self.keep(cx, &answer);
+        cx.store.write_until_first_token(cx.env.caller.grant.until_first_token);
+        noted?;
         Ok(answer)
     }
 

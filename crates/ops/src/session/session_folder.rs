@@ -184,7 +184,7 @@ fn what_is_left(
         advice: None,
         earlier: Vec::new(),
     };
-    let has_branch = |branch: &str| has_branch(host, own_root, (branch, has_commit));
+    let has_branch = |branch: &str| has_branch(host, own_root, (branch, false));
     work.advice = advice(&work, caller.repository.as_ref(), false, has_branch);
     note_checkout(host, Some(own_root), &mut work);
     Ok(work.advice)

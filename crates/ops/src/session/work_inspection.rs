@@ -65,8 +65,8 @@ pub(super) fn note_checkout(host: &dyn Host, own_root: Option<&String>, found: &
 fn way_there(cx: &Cx<'_>, bundle: &PickupOutput, found: &mut WorkLocation) -> Option<String> {
     let (caller, host) = (cx.env.caller, cx.env.host);
     let own_root = caller.git_root.as_ref().or(caller.folders.first());
-    let has_commit = found.has_commit;
-    let has_branch = |branch: &str| has_branch(host, own_root?, (branch, has_commit));
+    let is_fetched = !found.is_this_machine && found.has_commit == Some(true);
+    let has_branch = |branch: &str| has_branch(host, own_root?, (branch, is_fetched));
     found.advice = advice(found, caller.repository.as_ref(), bundle.changes.is_some(), has_branch);
     note_checkout(host, own_root, found);
     let is_moved = found.is_this_machine && found.is_there == Some(false) && !found.copy.is_worktree;

@@ -134,7 +134,7 @@ impl WorkLocation {
 
     /// Says in which working copy of the caller's repository the branch is checked out, where the advice is to check it out.
     pub(super) fn is_checked_out_in(&mut self, folder: &str, branch: &str) {
-        let branch = visible(branch);
+        let branch = branch_word(branch);
         let switch = format!("`git switch {branch}`");
         let anew = format!("`git worktree add {} {branch}`, or ", shell_word(&self.copy.root));
         if let Some(advice) = self.advice.as_mut().filter(|advice| advice.contains(&switch)) {
@@ -207,15 +207,25 @@ const GO_ON_HERE: &str = "go on here";
 /// How it ends where no baton has what was not committed on another machine.
 const DIRTY_THERE: &str = "; what was not committed is on that machine only: commit and push it there";
 
+/// A branch in a command to paste. Another session said its name, and git allows words of a shell in one.
+fn branch_word(branch: &str) -> String {
+    shell_word(&visible(branch))
+}
+
+fn is_hex(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
 /// The command that checks out what was left in a folder.
 fn switch_to(copy: &WorkingCopy, has_branch: impl Fn(&str) -> Option<bool>) -> Option<String> {
-    let commit = copy.commit.as_deref().map(|commit| visible(commit.get(..12).unwrap_or(commit)));
+    let commit =
+        copy.commit.as_deref().filter(|id| is_hex(id)).map(|commit| commit.get(..12).unwrap_or(commit));
     match (copy.branch.as_deref(), commit) {
         (Some(branch), commit) if has_branch(branch) != Some(false) || commit.is_none() => {
-            Some(format!("`git switch {}`", visible(branch)))
+            Some(format!("`git switch {}`", branch_word(branch)))
         }
         (Some(branch), Some(commit)) => {
-            Some(format!("`git switch -c {0} {commit}` (branch {0} is gone)", visible(branch)))
+            Some(format!("`git switch -c {0} {commit}` (branch {0} is gone)", branch_word(branch)))
         }
         (None, commit) => commit.map(|commit| format!("`git switch --detach {commit}`")),
         (Some(_), None) => None,
@@ -232,7 +242,8 @@ fn what_is_left(
     has_branch: impl Fn(&str) -> Option<bool>,
 ) -> String {
     let branch = work.copy.branch.as_deref();
-    let commit = work.copy.commit.as_deref().map(|commit| visible(commit.get(..12).unwrap_or(commit)));
+    let commit = work.copy.commit.as_deref().filter(|id| is_hex(id));
+    let commit = commit.map(|commit| commit.get(..12).unwrap_or(commit));
     let own_branch = own.and_then(|own| own.branch.as_deref()).filter(|own| branch == Some(*own));
     let is_checked_out = own.is_some_and(|own| own.commit.is_some() && own.commit == work.copy.commit);
     let is_left = branch.and_then(has_branch);
@@ -243,7 +254,7 @@ fn what_is_left(
         (false, _) => ELSEWHERE,
     };
     if let (Some(branch), Some(true), Some(commit)) = (own_branch, work.has_commit, &commit) {
-        let branch = visible(branch);
+        let branch = branch_word(branch);
         return match is_checked_out {
             true => {
                 format!(
@@ -257,25 +268,25 @@ fn what_is_left(
     }
     match (branch, is_left, work.has_commit, commit) {
         (Some(branch), _, Some(false), Some(commit)) if !work.is_this_machine => {
-            let branch = visible(branch);
+            let branch = branch_word(branch);
             format!(
                 "{gone}, and its commit {commit} is not here: push it there (`git push origin {branch}`), then `git fetch origin {branch}` here"
             )
         }
         (Some(branch), Some(true), Some(false), Some(commit)) => {
-            let branch = visible(branch);
+            let branch = branch_word(branch);
             format!(
                 "{gone}; its branch {branch} is left here, without its commit {commit}: `git switch {branch}`"
             )
         }
-        (Some(branch), Some(true), _, _) => branch_is_left(work, gone, &visible(branch)),
+        (Some(branch), Some(true), _, _) => branch_is_left(work, gone, &branch_word(branch)),
         (_, _, Some(true), Some(commit)) => {
             format!("{gone}; its commit is here: `git switch --detach {commit}`")
         }
         (Some(branch), ..) => {
             format!(
                 "{gone}, and branch {0} is not here: `git fetch origin {0}`, once it is pushed",
-                visible(branch)
+                branch_word(branch)
             )
         }
         (None, ..) => format!("{gone}, and its commit is not here: `git fetch` it, once it is pushed"),

@@ -252,15 +252,11 @@ fn main_root<'a>(copy: &WorkingCopy, places: &'a [ProjectRoot]) -> Option<&'a Pr
     places.iter().find(is_main)
 }
 
-/// Whether a repository has a branch that git can switch to: its own, or one of its remote, as soon as the commit of the work was fetched.
-/// A commit that is checked out without a branch has the next ones on none.
-pub(super) fn has_branch(
-    host: &dyn Host,
-    root: &str,
-    (branch, has_commit): (&str, Option<bool>),
-) -> Option<bool> {
+/// Whether a repository has a branch that git can switch to: its own or, of work of another machine whose commit was fetched, one of its
+/// remote. On this machine that may be older than the work. A commit that is checked out without a branch has the next ones on none.
+pub(super) fn has_branch(host: &dyn Host, root: &str, (branch, is_fetched): (&str, bool)) -> Option<bool> {
     let own = host.has_commit(root, &format!("refs/heads/{branch}"));
-    if own != Some(false) || has_commit != Some(true) {
+    if own != Some(false) || !is_fetched {
         return own;
     }
     host.has_commit(root, &format!("refs/remotes/origin/{branch}"))

@@ -74,7 +74,7 @@ impl FailingTests {
     /// Takes out what only runs before named, where a later run of its whole package passed. Whether that ran each of these tests is not
     /// shown, so they are not said to have passed.
     fn drop_passed_packages(&mut self, later: &LaterSuccess<'_>) {
-        if later.command.split_whitespace().any(selects_tests) {
+        if selects_tests(later.command) {
             return;
         }
         let passed = |package: &String| {
@@ -156,11 +156,9 @@ fn named_as_failing(printed: &str) -> Vec<String> {
     tests
 }
 
-/// Whether a word of a command makes it run a part of the tests of a package.
-fn selects_tests(word: &str) -> bool {
-    ["-run", "--run", "-test.run", "-skip", "-short"]
-        .iter()
-        .any(|flag| word.strip_prefix(flag).is_some_and(|rest| rest.is_empty() || rest.starts_with('=')))
+/// Whether a command runs a part of the tests of a package, as far as it says so: also in a variable, as `TESTFLAGS="-run X"`.
+fn selects_tests(command: &str) -> bool {
+    ["-run", "-test.", "-skip", "-short"].iter().any(|flag| command.contains(flag))
 }
 
 /// The packages of the tests that an output names as failing, in the words of Go: the line of a package comes after its tests.
@@ -173,7 +171,12 @@ fn packages(printed: &str) -> HashMap<String, String> {
         }
         let mut words = line.split_whitespace();
         let package = match (words.next(), words.next()) {
-            (Some("FAIL" | "ok"), Some(package)) if package.contains(['/', '.']) => package,
+            (Some("FAIL"), Some(package)) if package.contains(['/', '.']) => package,
+            // The line of their own package was filtered out.
+            (Some("ok"), _) => {
+                tests.clear();
+                continue;
+            }
             _ => continue,
         };
         found.extend(tests.drain(..).map(|test| (test, package.to_owned())));

@@ -3,6 +3,7 @@
 use baton_model::id::visible;
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::repository::machine_name;
+use baton_model::shell::shell_word;
 use baton_ops::session::{
     BatonWarning, EarlierLocation, PickupOutput, WaitingChanges, Warning, WarningKind, WorkLocation,
 };
@@ -86,7 +87,7 @@ pub(super) fn text(work: &WorkLocation, changes: Option<&WaitingChanges>) -> Str
         _ => {}
     }
     text.extend(work.advice.as_ref().map(|advice| format!("  {advice}\n")));
-    text.extend(work.earlier.iter().map(earlier_place));
+    text.extend(work.earlier.iter().map(|earlier| earlier_place(earlier, work)));
     match is_applied && work.is_here && !text.is_empty() {
         // The packet lies between that and the beginning.
         true => format!("the work lies here, in {}\n{text}", work.copy.describe()),
@@ -121,12 +122,14 @@ fn place(work: &WorkLocation, is_applied: bool) -> String {
 }
 
 /// What was left before that in another folder.
-fn earlier_place(earlier: &EarlierLocation) -> String {
+fn earlier_place(earlier: &EarlierLocation, work: &WorkLocation) -> String {
     let place = earlier.copy.describe();
     if let Some(commit) = earlier.copy.commit.as_deref().filter(|_| earlier.lacks_commit) {
         let commit = visible(commit.get(..12).unwrap_or(commit));
+        let root = shell_word(&work.copy.root);
+        let merge = if work.is_here { "git merge".to_owned() } else { format!("git -C {root} merge") };
         return format!(
-            "  committed earlier in {place}, which what is checked out there now does not have: `git merge {commit}`\n"
+            "  committed earlier in {place}; what is checked out in {root} does not have it: `{merge} {commit}`\n"
         );
     }
     let files = names(&earlier.uncommitted, earlier.uncommitted_total);
