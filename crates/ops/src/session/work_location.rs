@@ -467,6 +467,27 @@ mod tests {
     }
 
     #[test]
+    fn the_name_of_a_branch_is_one_word_of_the_command() {
+        let other = OtherCheckout { branch: Some("main".into()), commit: None, has_work: Some(false) };
+        let copy = WorkingCopy {
+            branch: Some("fix;reboot".into()),
+            commit: Some("$(reboot)".into()),
+            ..WorkingCopy::default()
+        };
+        let work = WorkLocation {
+            copy,
+            is_here: true,
+            is_there: Some(true),
+            other_checkout: Some(other),
+            ..not_found()
+        };
+        let advice = advice(&work, None, false, |_| Some(true)).expect("advice");
+        assert_eq!(advice, "`git switch 'fix;reboot'` brings it back here");
+        let gone = super::advice(&work, None, false, |_| Some(false)).unwrap_or_default();
+        assert!(!gone.contains("$(reboot)"), "{gone}");
+    }
+
+    #[test]
     fn what_goes_with_the_baton_is_not_said_to_be_there_only() {
         let work = WorkLocation {
             machine: "m".into(),

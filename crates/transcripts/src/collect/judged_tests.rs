@@ -214,6 +214,24 @@ fn tests_that_a_narrow_run_does_not_show_are_told_until_their_package_passed() {
 }
 
 #[test]
+fn a_test_whose_package_was_filtered_out_is_not_told_as_of_the_next_one() {
+    let filtered = "--- FAIL: TestStash (0.4s)\nok  \tgit.example/shop/cart\t0.9s";
+    let script = SessionScript::new()
+        .user("Run the tests")
+        .run("a", "mise run test:ci 2>&1 | grep -E '^(ok|--- FAIL)' | head -10", 1, filtered)
+        .run(
+            "b",
+            "mise run test:ci 2>&1 | grep -A 15 TestDismiss | head",
+            1,
+            "--- FAIL: TestDismiss (0.3s)\n no",
+        )
+        .run("c", "mise run test:cart", 0, "ok  \tgit.example/shop/cart\t0.8s");
+    let note =
+        notes(script).into_iter().find(|(command, _)| command.contains("test:ci")).expect("the check").1;
+    assert!(note.contains("TestStash"), "{note}");
+}
+
+#[test]
 fn a_check_that_was_started_again_and_whose_end_is_not_shown_says_so() {
     let script = SessionScript::new()
         .user("Run the tests")
