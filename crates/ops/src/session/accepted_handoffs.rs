@@ -109,7 +109,7 @@ pub(crate) struct UnattendedHandoff {
 }
 
 /// The accepted hand-offs of a project whose acceptor is at work no more, and those that the viewer accepted in an earlier session and has
-/// not taken into its present one: nobody else may take these over.
+/// not taken into its present one: other agents may not take these over.
 pub(crate) fn unattended<'a>(
     tx: &mut Tx<'_>,
     env: &Env<'_>,

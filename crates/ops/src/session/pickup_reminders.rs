@@ -12,7 +12,7 @@ use super::late_words::{brought_words_remarks, late_words_remark};
 use super::left_work::left_beside;
 use super::pickup::PickupResult;
 use super::recovery::Recovered;
-use super::work_location::shared_copy;
+use super::shared_copy::shared_copy;
 use super::working_copy;
 use crate::card;
 use crate::message::remind;

@@ -10,8 +10,9 @@ use baton_store::project_root::ProjectRoot;
 use baton_store::{Failure, Tx, project_root, session};
 use serde::{Deserialize, Serialize};
 
+use super::work_advice::advice;
 use super::work_inspection::note_checkout;
-use super::work_location::{WorkLocation, advice};
+use super::work_location::WorkLocation;
 use super::working_copy_lookup::{LeftCopy, has_branch, look_up};
 use crate::caller_project;
 use crate::displaced::is_displaced;

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::left_work::{inherited_remark, left_remarks, prefetch_left};
 use super::prior_changes::{UncommittedFiles, UncommittedMarks, note_beginning};
-use super::work_location::shared_copy;
+use super::shared_copy::shared_copy;
 use super::{
     RegistrationOutcome, SessionRegistration, admit_session, replace, resume_registered, working_copy,
 };

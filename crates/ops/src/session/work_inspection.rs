@@ -7,7 +7,8 @@ use baton_store::{Failure, baton};
 
 use super::bundle_view::PickupOutput;
 use super::prior_changes::UncommittedFiles;
-use super::work_location::{EarlierLocation, OTHER_REPOSITORY, WorkLocation, advice};
+use super::work_advice::{OTHER_REPOSITORY, advice};
+use super::work_location::{EarlierLocation, WorkLocation};
 use super::working_copy_lookup::{LeftCopy, PlaceNow, has_branch, look_up};
 use crate::op::{Cx, Host};
 
