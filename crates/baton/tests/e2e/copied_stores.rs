@@ -57,6 +57,38 @@ fn held(answer: &str, store: &str) {
     assert!(answer.contains("`baton store take-over`"), "{answer}");
 }
 
+/// What a damaged store still says of who acts outside counts for the backup that is restored in its place.
+#[test]
+fn a_damaged_store_that_waited_is_replaced_by_one_that_waits() {
+    let (stage, hub, _) = with_pending_issue();
+    let store = stage.store().display().to_string();
+    let ann = with_github(&stage.terminal("Ann"), &hub);
+    let other = second_store(&stage, "copy");
+    let copy = ann.with("BATON_STORE", &other);
+    let backup = stage.root().join("of-the-copy.db").display().to_string();
+    copy.json(&["store", "take-over"]);
+    copy.json(&["backup", &backup]);
+    // The first store takes over again: the copy waits from now on, which its backup does not know.
+    ann.json(&["store", "take-over"]);
+    held(&copy.text(&["doctor"]), &store);
+    let newest = stage.root().join("newest.db").display().to_string();
+    copy.json(&["backup", &newest]);
+    let mut bytes = fs::read(&newest).expect("a backup");
+    let entries: Vec<Value> = ["shop", "lib"].iter().flat_map(|project| stage.ledger(project)).collect();
+    let ids: Vec<String> = entries.iter().map(|entry| text(entry, "delta_id")).collect();
+    let has_entry =
+        |page: &[u8]| ids.iter().any(|id| page.windows(id.len()).any(|part| part == id.as_bytes()));
+    for page in bytes.chunks_mut(4_096).skip(1).filter(|page| has_entry(page)) {
+        page.fill(0xff);
+    }
+    for suffix in ["-wal", "-shm"] {
+        let _ = fs::remove_file(format!("{other}{suffix}"));
+    }
+    fs::write(&other, bytes).expect("written");
+    let restored = ann.json(&["--store", &other, "restore", "--yes", &backup]);
+    assert_eq!(restored["effects_held_for"], json!(store), "{restored:#}");
+}
+
 /// The copy waits, the first store makes the issue, and the copy that takes over adopts it.
 fn one_issue(way: &str) {
     let (stage, hub, id) = with_pending_issue();

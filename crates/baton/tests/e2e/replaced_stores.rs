@@ -11,7 +11,7 @@ use crate::http::{Server, request};
 use crate::restores::{beside, notes, with_backup};
 use crate::stage::{Answer, Stage};
 
-/// Puts another store in the store's place, as somebody does with `mv`.
+/// Puts another store in the store's place, as `mv` does.
 fn replace(stage: &Stage, backup: &str) {
     for suffix in ["", "-wal", "-shm"] {
         let _ = fs::rename(beside(&stage.store(), suffix), beside(&stage.store(), &format!(".old{suffix}")));

@@ -1,27 +1,34 @@
 //! What is checked out where work was left, and what is not committed on another machine.
 
 use std::fs;
+use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
 use crate::stage::{Stage, text};
 use crate::worktrees::{committed, git, worktree};
 
-fn commit_file(stage: &Stage, folder: &std::path::Path, name: &str) {
+fn commit_file(stage: &Stage, folder: &Path, name: &str) {
     fs::write(folder.join(name), "x\n").expect("written");
     git(stage, folder, &["add", name]);
     git(stage, folder, &["commit", "-qm", name]);
 }
 
+/// Donna commits on a branch of the repository, and leaves a baton.
+fn left_on_a_branch(stage: &Stage) -> PathBuf {
+    let shop = stage.shop().to_owned();
+    git(stage, &shop, &["switch", "-q", "-c", "fix"]);
+    let donna = stage.terminal("Donna");
+    donna.json(&["start"]);
+    commit_file(stage, &shop, "one.txt");
+    donna.json(&["wrap", "--summary", "half", "--next", "finish"]);
+    shop
+}
+
 #[test]
 fn work_on_a_branch_that_is_not_checked_out_in_its_folder_any_more_is_not_said_to_lie_there() {
     let stage = committed();
-    let shop = stage.shop().to_owned();
-    git(&stage, &shop, &["switch", "-q", "-c", "fix"]);
-    let donna = stage.terminal("Donna");
-    donna.json(&["start"]);
-    commit_file(&stage, &shop, "one.txt");
-    donna.json(&["wrap", "--summary", "half", "--next", "finish"]);
+    let shop = left_on_a_branch(&stage);
     let lola = stage.terminal("Lola");
     let here = lola.text(&["pickup", "--dry-run"]);
     assert!(here.contains("the work lies here, in"), "{here}");
@@ -61,12 +68,7 @@ fn work_on_a_branch_that_is_not_checked_out_in_its_folder_any_more_is_not_said_t
 #[test]
 fn commits_on_a_branch_that_later_work_does_not_have_are_named() {
     let stage = committed();
-    let shop = stage.shop().to_owned();
-    git(&stage, &shop, &["switch", "-q", "-c", "fix"]);
-    let donna = stage.terminal("Donna");
-    donna.json(&["start"]);
-    commit_file(&stage, &shop, "one.txt");
-    donna.json(&["wrap", "--summary", "half", "--next", "finish"]);
+    let shop = left_on_a_branch(&stage);
     git(&stage, &shop, &["switch", "-q", "main"]);
     let lola = stage.terminal("Lola");
     lola.json(&["pickup"]);
@@ -110,6 +112,27 @@ fn a_session_that_only_looked_on_another_branch_does_not_hide_the_branch_of_the_
     assert!(
         stage.terminal("Max").within(&beside).text(&["pickup", "--dry-run"]).contains("the work lies here")
     );
+}
+
+#[test]
+fn an_older_branch_of_the_remote_is_not_advised_for_work_that_was_not_pushed() {
+    let stage = committed();
+    let bare = stage.root().join("bare.git").display().to_string();
+    git(&stage, stage.root(), &["clone", "-q", "--bare", "shop", &bare]);
+    git(&stage, stage.shop(), &["remote", "add", "origin", &bare]);
+    let beside = worktree(&stage, "beside", "fix");
+    git(&stage, &beside, &["push", "-q", "origin", "fix"]);
+    git(&stage, stage.shop(), &["fetch", "-q", "origin"]);
+    let donna = stage.terminal("Donna").within(&beside);
+    donna.json(&["start"]);
+    commit_file(&stage, &beside, "one.txt");
+    let commit = git(&stage, &beside, &["rev-parse", "HEAD"]);
+    donna.json(&["wrap", "--summary", "half", "--next", "finish"]);
+    git(&stage, stage.shop(), &["worktree", "remove", "--force", "../beside"]);
+    git(&stage, stage.shop(), &["branch", "-qD", "fix"]);
+    let advice = text(&stage.terminal("Lola").json(&["pickup", "--dry-run"])["location"], "advice");
+    assert!(advice.contains(&format!("`git switch --detach {}`", &commit[..12])), "{advice}");
+    assert!(!advice.contains("`git switch fix`"), "{advice}");
 }
 
 #[test]

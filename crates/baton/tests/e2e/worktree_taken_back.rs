@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::stage::{Stage, Terminal, text};
 use crate::worktrees::{committed, git, worktree};
@@ -54,7 +54,7 @@ fn far(stage: &Stage) -> Terminal<'_> {
     stage.terminal("Far").with("BATON_MACHINE", "far").with("BATON_PROJECT", "shop").within(stage.root())
 }
 
-/// Whoever goes on hears of the files, wherever he stands, and so does who goes on after him.
+/// Checks that the next answers name the files: on another machine, in the folder, and after one more wrap.
 #[track_caller]
 fn check_named(stage: &Stage, folder: &Path, id: &str, files: &[&str]) {
     let is_named = |what: &str, answer: &Value| {
@@ -153,6 +153,22 @@ fn what_was_taken_back_before_a_wrap_with_changes_is_named_and_what_went_along_i
             false => check_unnamed(&stage.terminal("Mia").within(&beside), &id),
         }
     }
+}
+
+#[test]
+fn changes_whose_folder_is_gone_are_not_said_to_be_taken_back_on_another_machine() {
+    let stage = committed();
+    let (beside, id) = left_by_ann(&stage);
+    let lola = stage.terminal("Lola").within(&beside);
+    lola.json(&["pickup", "--apply"]);
+    git(&stage, &beside, &["add", "-A"]);
+    git(&stage, &beside, &["commit", "-qm", "the work"]);
+    git(&stage, stage.shop(), &["worktree", "remove", "--force", "../beside"]);
+    stage.terminal("Lola").json(&WRAP);
+    let words = message(&far(&stage).json(&["pickup", "--dry-run"]), &id);
+    assert!(!words.contains("taken back"), "{words}");
+    let noted = json!(stage.ledger("shop")).to_string();
+    assert!(!noted.contains("were taken back from the working copy"), "{noted}");
 }
 
 #[test]

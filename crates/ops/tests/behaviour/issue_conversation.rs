@@ -415,6 +415,26 @@ on_every_backend! {
         }
     }
 
+    fn the_work_of_an_ended_hand_off_does_not_come_back_with_the_state_that_another_one_found(w) {
+        w.register("q");
+        let own = json!({ "next_action": { "description": "round the cents" }, "current_phase": "Own" });
+        w.ok(&receiver(), "session_start", json!({}));
+        w.ok(&receiver(), "session_checkpoint", json!({ "state": own, "task": "key" }));
+        w.ok(&receiver(), "session_end", json!({}));
+        let mut leave = |subject: &str| {
+            let hand = json!({ "to_project_id": "q", "subject": subject, "to_identity": "Donna",
+                "seed_session": { "task_id": "key", "current_phase": subject } });
+            text(&w.ok(&sender(), "handoff_create", hand), "handoff_id")
+        };
+        let (first, second) = (leave("First"), leave("Second"));
+        act(w, &receiver(), &first, "accept");
+        act(w, &receiver(), &first, "complete");
+        act(w, &sender(), &second, "cancel");
+        let left = w.ok(&receiver(), "session_resolve", json!({ "task": "key" }));
+        let state = (&left["state"]["next_action"], &left["state"]["current_phase"]);
+        assert_eq!(state, (&own["next_action"], &own["current_phase"]), "{left:#}");
+    }
+
     fn a_seed_in_a_roles_name_is_continued_by_who_took_it(w) {
         w.register("q");
         let made = w.ok(&sender(), "handoff_create", json!({ "to_project_id": "q", "subject": "s", "to_role": "testing" }));

@@ -147,6 +147,16 @@ on_every_backend! {
         assert_eq!(list(&guessed["items"]).len(), 1);
     }
 
+    fn heads_of_very_many_projects_are_those_that_are_there_and_asked_for(w) {
+        w.register("q");
+        for count in [3, 300] {
+            let mut named: Vec<String> = (0..count).map(|nth| format!("n{nth}")).collect();
+            named.extend(["q".to_owned(), "q".to_owned()]);
+            let heads = w.ok(&agent("Owner"), "ledger_heads", json!({ "projects": named }));
+            assert_eq!(column(&list(&heads["items"]), "project_id"), ["q"], "{count}");
+        }
+    }
+
     fn the_project_that_goes_on_is_named_to_those_who_reach_it(w) {
         for name in ["a", "secret"] {
             w.register(name);

@@ -55,7 +55,7 @@ fn the_very_next_write_without_a_token_is_refused_once_another_connection_has_ma
         store.begin_batch().unwrap();
         assert_closed(store.write(&["a"], |tx| Ok(tx.next_seq("a")?)));
         assert_closed(store.write_shared(|tx| make(tx, "f")));
-        // Whoever has a token writes in the same batch.
+        // A caller with a token writes in the same batch.
         store.write_until_first_token(false);
         store.write(&["g"], |tx| make(tx, "g")).unwrap();
         store.write_until_first_token(true);
