@@ -1,4 +1,4 @@
-//! What a fault is to whoever gave the command: the kind and the code of its refusal.
+//! Maps a fault of carried changes to the kind and the code of its refusal.
 
 use baton_model::refusal::{Kind, Refusal};
 

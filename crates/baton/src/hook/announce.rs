@@ -146,7 +146,7 @@ fn how_to_accept(waiting: &[&Waiting]) -> Option<String> {
     })
 }
 
-/// The hand-offs that were accepted and have nobody at work on them: a bare pickup brings what was saved, and not the hand-off.
+/// The accepted hand-offs on which no agent is at work: a bare pickup brings what was saved, and not the hand-off.
 fn accepted_and_left(waiting: &[Waiting], subjects: bool) -> Vec<String> {
     let left = waiting.iter().filter(|one| one.nobody_at_work).take(MAX_NAMED);
     let line = |one: &Waiting| {

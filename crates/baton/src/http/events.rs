@@ -63,7 +63,7 @@ pub(super) struct EventHub {
     events: broadcast::Sender<Arc<Event>>,
     /// Where other servers say that they wrote.
     live: Option<Arc<Live>>,
-    /// How far the listeners have heard; none while nobody listens.
+    /// How far the listeners have heard; none without listeners.
     position: Mutex<Option<Position>>,
 }
 

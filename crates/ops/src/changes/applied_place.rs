@@ -100,7 +100,7 @@ impl PlaceWords {
         Self { place, by_now }
     }
 
-    /// What became of changes in that folder; nothing where nobody could look.
+    /// What became of changes in that folder; nothing where the folder cannot be inspected.
     pub(super) fn message(&self, changes: &BatonChanges, state: &AppliedState) -> Option<String> {
         let (origin, baton_id) = (origin(changes), &changes.baton_id);
         let Self { place, by_now } = self;

@@ -105,7 +105,7 @@ impl AppliedChanges {
         self.trace.presences.iter().any(|one| one.session_id == session_id)
     }
 
-    /// As they are named to whoever goes on: as long as they are, all or a part, neither where they were applied nor committed, and went
+    /// As an answer to a later session names them: as long as they are, all or a part, neither where they were applied nor committed, and went
     /// on with no later baton.
     pub(crate) fn missing(
         &self,

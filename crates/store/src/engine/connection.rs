@@ -13,7 +13,7 @@ pub(crate) struct Connection {
     batch: Option<Batch>,
     /// The commit observer and heartbeat cache; without it no changes are queued.
     pub(crate) commit_observer: Option<Arc<dyn CommitObserver>>,
-    /// Projects whose rows were written since they were last taken; none where nobody asks for them.
+    /// Projects whose rows were written since they were last taken; none where they are not collected.
     pub(crate) written: Option<BTreeSet<String>>,
     /// After how many further steps of writes the next one fails.
     #[cfg(feature = "fail")]

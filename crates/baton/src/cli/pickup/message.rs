@@ -33,7 +33,7 @@ fn answers(message: &Message, id: &str) -> String {
         Some(by) => format!("  to be acknowledged by {}: baton mail ack {id}\n", rfc3339(by.0)),
         None => String::new(),
     };
-    // What Baton gives out itself is answered by the work on its task, and nobody reads an answer to a notice of no agent.
+    // What Baton gives out itself is answered by the work on its task, and a notice that is no agent's takes no answer.
     if message.content.is_none() && message.author().kind.is_agent() {
         text.push_str(&format!("  answer: baton mail send --reply-to {id} --text TEXT\n"));
     }

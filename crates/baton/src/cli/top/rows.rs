@@ -160,7 +160,7 @@ pub(super) fn task_row(of: &task::Row, project_id: &str, viewer: &str) -> Row {
 pub(super) fn thread_row(of: &message::ThreadRow, project_id: &str) -> Row {
     let people: Vec<String> = of.people.iter().map(|name| visible(name)).collect();
     let subject = visible(&of.subject);
-    // Nobody reads an answer to a notice of no agent.
+    // A notice that is no agent's takes no answer.
     let reply = of.last_from_type.is_agent().then(|| OfferedAction::from(RowAction::Reply));
     let target = Target {
         noun: Noun::Message,

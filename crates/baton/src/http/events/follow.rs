@@ -1,6 +1,6 @@
 //! Follows the ledgers for the listeners.
 //!
-//! Nobody listening, nothing is read. With listeners, a write of this server tells in which projects it was, and only these are read. For
+//! Without listeners nothing is read. With listeners, a write of this server tells in which projects it was, and only these are read. For
 //! what other processes write, one value says whether anything was committed at all; all heads are read only where it was.
 
 use std::collections::{BTreeMap, BTreeSet};
