@@ -133,6 +133,7 @@ mod worktree_commits;
 mod worktree_faults;
 mod worktree_hints;
 mod worktree_location;
+mod worktree_looks;
 mod worktree_machines;
 mod worktree_merges;
 mod worktree_page;

@@ -284,14 +284,16 @@ fn it_works_on_a_server_without_colours_and_on_a_screen_that_is_resized() {
         .terminal("Ann")
         .with("BATON_SERVER", format!("http://{}", server.address))
         .with("NO_COLOR", "1");
-    let line =
-        "stty rows 24 cols 80; T=$(tty); (sleep 6; stty -F $T rows 12 cols 60) & baton top --color never";
+    // The screen gets smaller once the first rows were seen, however long they took.
+    let line = "stty rows 24 cols 80; T=$(tty); (while [ ! -e $HOME/seen ]; do sleep 0.05; done; stty -F $T rows 12 cols 60) & \
+                baton top --color never";
     let mut top = seat(&far, line);
     top.see("[1 Inbox]");
     top.see("32 in all");
     top.see("> * new message");
     top.press("jjj");
     top.see("> waiting baton");
+    std::fs::write(stage.home().join("seen"), "").expect("written");
     // On a smaller screen the view and the row that is meant are still seen.
     top.see("[Inbox]  1-8");
     top.see("> waiting");

@@ -1,11 +1,12 @@
 //! Commits of a session on a branch of its own, and applied changes in a folder that is moved or gone, as the next agent is told of them.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::stage::{Stage, text};
+use crate::stage::{BATON, Stage, env, text};
 use crate::worktrees::{committed, git, worktree};
 
 const WRAP: [&str; 5] = ["wrap", "--summary", "s", "--next", "n"];
@@ -236,4 +237,30 @@ fn a_leftover_and_a_missing_commit_are_told_in_the_order_that_works() {
     let script = commands.join(" && ");
     ann.shell(&format!("baton() {{ \"$BATON\" \"$@\"; }}; {script}")).done();
     assert_eq!(fs::read_to_string(beside.join("a.txt")).expect("applied"), "bob\n");
+}
+
+#[test]
+fn others_write_while_a_wrap_looks_for_applied_changes() {
+    let stage = committed();
+    let beside = applied_beside(&stage);
+    git(&stage, &beside, &["checkout", "-q", "a.txt"]);
+    stage.terminal("Ann").json(&["start"]);
+    // This git has another agent write a note before it lists what was committed.
+    let bin = stage.root().join("bin");
+    fs::create_dir(&bin).expect("folder");
+    let (path, log) = (env("PATH").expect("PATH"), stage.root().join("notes"));
+    let script = format!(
+        "#!/bin/sh\nPATH='{path}'\ncase \"$*\" in *--no-show-signature*)\n  cd '{}' && BATON_IDENTITY=Ann timeout 20 '{BATON}' \
+         note meanwhile >/dev/null 2>&1; echo $? >> '{}' ;;\nesac\ncd \"$OLDPWD\" 2>/dev/null\nexec git \"$@\"\n",
+        stage.shop().display(),
+        log.display()
+    );
+    let program = bin.join("git");
+    fs::write(&program, script).expect("written");
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("executable");
+    let bob = stage.terminal("Bob").within(&beside).with("PATH", format!("{}:{path}", bin.display()));
+    let message = message_of(&bob.json(&WRAP));
+    assert!(message.contains("a part taken back there: a.txt;"), "{message}");
+    let codes = fs::read_to_string(&log).expect("git was asked for what was committed");
+    assert!(codes.lines().all(|code| code == "0"), "a note waited for the wrap: {codes}");
 }

@@ -1,16 +1,17 @@
 //! Changes along the line of a baton: a wrap passes on what its session did not apply, and answers name what stayed behind.
 
 use baton_model::baton::Baton;
-use baton_model::changes::RemoteContent;
+use baton_model::changes::{Manifest, RemoteContent};
 use baton_model::id::short;
 use baton_model::session::Session;
 use baton_store::changes::{LineageBaton, StoredChanges};
 use baton_store::{Failure, Tx, baton, changes, session};
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use super::applied_place::where_applied;
 use super::presence::is_present;
-use super::taken_back::{AppliedChanges, Trace};
+use super::taken_back::{AppliedChanges, AppliedFindings, Trace};
 use super::{BatonChanges, refuse_others};
 use crate::op::Env;
 
@@ -190,12 +191,45 @@ pub(crate) fn has_earlier(tx: &mut Tx<'_>, own: &Session) -> Result<bool, Failur
     Ok(changes::lineage(tx, &own.project_id, held, MAX_ANCESTORS)?.iter().any(|link| link.changes.is_some()))
 }
 
+/// Finds, before the transaction of a wrap, what became of the changes that sessions of a baton's line applied. `captured`: what goes
+/// along with the next baton.
+pub(crate) fn find_applied(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    own: &Session,
+    captured: Option<&Manifest>,
+) -> Result<AppliedFindings, Failure> {
+    let mut found = AppliedFindings::default();
+    let Some(held) = &own.baton_id else { return Ok(found) };
+    let changes = captured.map(|manifest| StoredChanges {
+        baton_id: String::new(),
+        identity: own.identity.clone(),
+        manifest: json!(manifest).to_string(),
+        content_hash: manifest.content_hash.clone(),
+        created_at: env.now,
+    });
+    let mut line = vec![LineageBaton { session_id: own.session_id.clone(), changes }];
+    line.extend(changes::lineage(tx, &own.project_id, held, MAX_ANCESTORS)?);
+    for (stored, trace) in earlier_changes(tx, &own.project_id, &line)? {
+        let hash = &stored.content_hash;
+        if stored.baton_id == *held && is_present(tx, (&own.project_id, &own.session_id), hash)? {
+            let of_held = EarlierChanges::of(stored, ChangesPlace::WorkingCopy)?;
+            found.held.insert(hash.clone(), where_applied(tx, (env, own), stored, of_held)?);
+        }
+        if trace.is_applied() {
+            let applied = AppliedChanges { changes: BatonChanges::read(stored.clone())?, trace };
+            found.missing.insert(hash.clone(), applied.search(tx, env, &own.project_id)?);
+        }
+    }
+    Ok(found)
+}
+
 /// What became of the changes that a session's baton came with, now that it has left the next one. `captured`: the next one
 /// has changes of its own.
 pub(crate) fn after_wrap(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
-    own: &Session,
+    (own, known): (&Session, &AppliedFindings),
     next: &str,
     captured: bool,
 ) -> Result<Vec<EarlierChanges>, Failure> {
@@ -212,7 +246,10 @@ pub(crate) fn after_wrap(
         let place = if is_passed_on { ChangesPlace::NextBaton } else { ChangesPlace::WorkingCopy };
         let changes = EarlierChanges::of(stored, place)?;
         found.push(match place {
-            ChangesPlace::WorkingCopy => where_applied(tx, (&*env, own), stored, changes)?,
+            ChangesPlace::WorkingCopy => match known.held.get(&stored.content_hash) {
+                Some(found) => found.clone(),
+                None => where_applied(tx, (&*env, own), stored, changes)?,
+            },
             ChangesPlace::NextBaton | ChangesPlace::EarlierBaton => changes,
         });
         of_held = Some(stored.content_hash.clone());
@@ -221,7 +258,7 @@ pub(crate) fn after_wrap(
         let is_named = Some(&stored.content_hash) == of_held.as_ref();
         if trace.is_applied() {
             let applied = AppliedChanges { changes: BatonChanges::read(stored.clone())?, trace };
-            let missing = applied.note_missing(tx, env, own)?;
+            let missing = applied.note_missing(tx, env, (own, known))?;
             found.extend(missing.filter(|_| !is_named));
         } else if !is_named {
             found.push(EarlierChanges::of(stored, ChangesPlace::EarlierBaton)?);

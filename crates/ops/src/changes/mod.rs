@@ -29,13 +29,15 @@ use crate::resolve;
 pub use attach::{Attach, AttachInput, AttachOutput};
 pub use drop::{Drop, DropInput, DropOutput};
 pub use lineage::{ChangesPlace, EarlierChanges};
-pub(crate) use lineage::{LineChanges, after_wrap, has_earlier, pass_on, replace, with_earlier};
+pub(crate) use lineage::{
+    LineChanges, after_wrap, find_applied, has_earlier, pass_on, replace, with_earlier,
+};
 pub use part::{Part, PartInput, PartOutput};
 pub use presence::is_presence;
 pub(crate) use presence::note_presence;
 pub use record::{Record, RecordInput, RecordOutput};
 pub use show::{Show, ShowInput, ShowOutput};
-pub(crate) use taken_back::AppliedChanges;
+pub(crate) use taken_back::{AppliedChanges, AppliedFindings};
 pub use upload::{Upload, UploadInput, UploadOutput};
 
 /// Refuses the client of an access token that is neither an operator's nor of the agent that left the baton: what another left is

@@ -1,6 +1,8 @@
 //! Changes of an earlier baton that sessions applied: whether they are still where they were applied, and what a wrap notes of those that
 //! are not. A folder on another machine cannot be looked into, so that a later answer there goes by that note.
 
+use std::collections::BTreeMap;
+
 use baton_model::delta::Kind;
 use baton_model::id::{short, visible};
 use baton_model::session::Session;
@@ -116,14 +118,17 @@ impl AppliedChanges {
         Ok(self.search(tx, env, project_id)?.map(|missing| missing.earlier))
     }
 
-    /// The same for a wrap, which notes it for answers on other machines.
+    /// The same for a wrap, which notes it for answers on other machines. `known`: what was found before its transaction.
     pub(super) fn note_missing(
         &self,
         tx: &mut Tx<'_>,
         env: &mut Env<'_>,
-        own: &Session,
+        (own, known): (&Session, &AppliedFindings),
     ) -> Result<Option<EarlierChanges>, Failure> {
-        let found = self.search(tx, env, &own.project_id)?;
+        let found = match known.missing.get(&self.changes.manifest.content_hash) {
+            Some(found) => found.clone(),
+            None => self.search(tx, env, &own.project_id)?,
+        };
         let files = found.as_ref().map(|missing| missing.files.clone()).unwrap_or_default();
         let is_seen = found.as_ref().is_none_or(|missing| missing.is_seen);
         if is_seen && files != self.trace.taken_back {
@@ -139,7 +144,8 @@ impl AppliedChanges {
         Ok(found.map(|missing| missing.earlier))
     }
 
-    fn search(
+    /// Looks in the folder in which they were applied. Git is asked.
+    pub(super) fn search(
         &self,
         tx: &mut Tx<'_>,
         env: &Env<'_>,
@@ -198,8 +204,19 @@ impl AppliedChanges {
     }
 }
 
+/// What was found of applied changes before the transaction of a wrap, by the hash of their content: git is asked, and other writers
+/// would wait for it.
+#[derive(Default)]
+pub(crate) struct AppliedFindings {
+    /// Those of earlier batons that are not where they were applied.
+    pub(super) missing: BTreeMap<String, Option<MissingChanges>>,
+    /// Those of the session's own baton.
+    pub(super) held: BTreeMap<String, EarlierChanges>,
+}
+
 /// Changes that are not where they were applied.
-struct MissingChanges {
+#[derive(Clone)]
+pub(super) struct MissingChanges {
     earlier: EarlierChanges,
     files: Vec<String>,
     /// Whether the folder was looked into, or is known to be gone.

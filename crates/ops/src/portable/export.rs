@@ -7,7 +7,7 @@ use baton_model::delta::Kind;
 use baton_model::id::{short, visible};
 use baton_model::packet::ValidatedPacket;
 use baton_model::refusal::{self, Refusal};
-use baton_model::session::Session;
+use baton_model::repository::WorkingCopy;
 use baton_model::time::Timestamp;
 use baton_store::{Failure, Fault, Tx, agent, baton, delta, project, session};
 use schemars::JsonSchema;
@@ -23,7 +23,7 @@ use crate::op::{Cx, Env, Meta, Operation, Retention};
 use crate::ownership::is_at_work;
 use crate::project::{carried_here, require_not_merged};
 use crate::resolve;
-use crate::session::{brought_words_remarks, entrusted_packet, update_baton};
+use crate::session::{brought_words_remarks, entrusted_packet, place_of_work, update_baton};
 
 /// Exports a baton.
 pub struct BatonExport;
@@ -103,14 +103,24 @@ impl Operation for BatonExport {
             Some(id) if input.again => store.read(|tx| home_of(tx, &env.caller.grant, &project_id, id))?.0,
             _ => project_id,
         };
-        if input.dry_run {
-            return store.read(|tx| {
-                let (_, output) = read(tx, env, &input, (&project_id, &identity))?;
-                Ok(output)
-            });
-        }
-        store.write(&[&project_id], |tx| export(tx, env, &input, (&project_id, &identity)))
+        let mut output = if input.dry_run {
+            store.read(|tx| Ok(read(tx, env, &input, (&project_id, &identity))?.1))?
+        } else {
+            store.write(&[&project_id], |tx| export(tx, env, &input, (&project_id, &identity)))?
+        };
+        name_work_place(cx, &mut output)?;
+        Ok(output)
     }
+}
+
+/// Names in the file where the work lies, as a pickup would find it: the session that left the baton may have looked only.
+fn name_work_place(cx: &mut Cx<'_>, output: &mut BatonExportOutput) -> Result<(), Failure> {
+    let baton = &mut output.baton;
+    if let Some(place) = place_of_work(cx, &output.project_id, &output.baton_id)? {
+        baton.machine = place.machine;
+        baton.location = Some(location(place.copy));
+    }
+    Ok(())
 }
 
 /// What is kept of an answer for a retry of the request.
@@ -185,7 +195,7 @@ fn read(
         created_at: Timestamp(left.created_at),
         to_identity: left.to_identity.clone(),
         to_role: left.to_role.clone(),
-        location: location(&from),
+        location: from.working_copy.clone().map(location),
         machine: from.location.machine,
         packet: packet.value()?,
         packet_text: packet.is_text_exact_only()?.then(|| packet.text().to_owned()),
@@ -206,14 +216,8 @@ fn read(
     Ok((left, output))
 }
 
-fn location(from: &Session) -> Option<FileLocation> {
-    let copy = from.working_copy.clone()?;
-    Some(FileLocation {
-        root: copy.root,
-        branch: copy.branch,
-        commit: copy.commit,
-        is_worktree: copy.is_worktree,
-    })
+fn location(copy: WorkingCopy) -> FileLocation {
+    FileLocation { root: copy.root, branch: copy.branch, commit: copy.commit, is_worktree: copy.is_worktree }
 }
 
 /// The packet of a baton, on top of it what its last holder saved before it let go.

@@ -3,6 +3,7 @@
 mod accepted_handoffs;
 mod activity;
 mod applied_changes;
+mod baton_place;
 mod brought_work;
 mod bundle_view;
 mod checkpoint;
@@ -67,6 +68,7 @@ use crate::project::require_not_merged;
 use crate::token_rights;
 pub(crate) use accepted_handoffs::{of_session as accepted_of_session, unattended};
 pub use activity::TokenUsage;
+pub(crate) use baton_place::place_of_work;
 pub use bundle_view::{Ancestor, Context, InProgress, PickedBaton, PickupOutput};
 pub use checkpoint::{Checkpoint, CheckpointInput, CheckpointOutput};
 pub use commit_origin::{CommitOrigin, CommitOriginInput, CommitOriginOutput, OriginCommit, OriginRow};

@@ -17,9 +17,9 @@ use super::brought_work::{left_by, recovered_by};
 use super::checkpoint::task_key;
 use super::recovery::holders;
 use super::{Address, Releaser, leave, notify, release, spend};
-use crate::changes::{EarlierChanges, after_wrap};
+use crate::changes::{EarlierChanges, after_wrap, find_applied};
 use crate::force_request::require_holder;
-use crate::op::{Cx, Meta, Operation};
+use crate::op::{Cx, Env, Meta, Operation};
 use crate::{agent, resolve, token_rights};
 
 /// Reassigns a session.
@@ -86,18 +86,14 @@ impl Operation for Reassign {
         let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let Cx { store, env } = cx;
+        let applied = store.read(|tx| {
+            resolve::require_project(tx, &project_id)?;
+            let given = session_to_reassign(tx, env, &project_id, &input)?;
+            find_applied(tx, env, &given, None)
+        })?;
         store.write(&[&project_id], |tx| {
             resolve::require(tx, &project_id)?;
-            let mut given = resolve::session_by_id(tx, &project_id, &input.session)?;
-            if !token_rights::may_act_in(env, &given) {
-                // Ending another caller's session needs the scope operator, as an explicit force does.
-                env.caller.grant.require(Scope::Operator)?;
-            }
-            let what = format!("session {}", short(&given.session_id));
-            require_holder(&what, input.holder.as_deref(), Some(&given.identity))?;
-            if !given.is_open() {
-                return Err(session_over_refusal(&given).into());
-            }
+            let mut given = session_to_reassign(tx, env, &project_id, &input)?;
             if !input.wait {
                 require_known(tx, (&project_id, &given.session_id), &input.to)?;
             }
@@ -106,7 +102,7 @@ impl Operation for Reassign {
             let to = Address { identity: Some(&input.to), role: None };
             let left = leave(tx, env, &given, &packet, &to)?;
             spend(tx, &given, &left.delta_id)?;
-            let earlier_changes = after_wrap(tx, env, &given, &left.delta_id, false)?;
+            let earlier_changes = after_wrap(tx, env, (&given, &applied), &left.delta_id, false)?;
             let by = Releaser {
                 identity: &identity,
                 reason: ReleaseReason::Operator,
@@ -128,6 +124,26 @@ impl Operation for Reassign {
                 earlier_changes,
             })
         })
+    }
+}
+
+/// The session that is meant, where the caller may end it.
+fn session_to_reassign(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    project_id: &str,
+    input: &ReassignInput,
+) -> Result<Session, Failure> {
+    let given = resolve::session_by_id(tx, project_id, &input.session)?;
+    if !token_rights::may_act_in(env, &given) {
+        // Ending another caller's session needs the scope operator, as an explicit force does.
+        env.caller.grant.require(Scope::Operator)?;
+    }
+    let what = format!("session {}", short(&given.session_id));
+    require_holder(&what, input.holder.as_deref(), Some(&given.identity))?;
+    match given.is_open() {
+        true => Ok(given),
+        false => Err(session_over_refusal(&given).into()),
     }
 }
 

@@ -27,8 +27,13 @@ impl WorkLocation {
         let branch = branch_word(branch);
         let switch = format!("`git switch {branch}`");
         let anew = format!("`git worktree add {} {branch}`, or ", shell_word(&self.copy.root));
+        // Another repository lies there: git still has its worktree in that folder, and gives the branch to no other one by itself.
+        let is_taken = self.holds_other && folder == self.copy.root;
         if let Some(advice) = self.advice.as_mut().filter(|advice| advice.contains(&switch)) {
-            let there = format!("checked out in {0}: `cd {0}`", shell_word(folder));
+            let there = match is_taken {
+                true => format!("`git worktree add --force NEWPATH {branch}`"),
+                false => format!("checked out in {0}: `cd {0}`", shell_word(folder)),
+            };
             *advice =
                 advice.replace("`git worktree prune`, then ", "").replace(&anew, "").replace(&switch, &there);
         }
@@ -251,6 +256,12 @@ mod tests {
             let expected = "its branch main is left here: checked out in '/src/main copy': `cd '/src/main copy'`; the rest";
             assert_eq!(work.advice.as_deref(), Some(expected));
         }
+        // Another repository lies in the folder of which git believes that it has the branch.
+        (work.holds_other, work.copy.root) = (true, "/src/fix".into());
+        work.advice = Some("its branch fix is left here: `git worktree prune`, then `git switch fix`".into());
+        work.is_checked_out_in("/src/fix", "fix");
+        let expected = "its branch fix is left here: `git worktree add --force NEWPATH fix`";
+        assert_eq!(work.advice.as_deref(), Some(expected));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use baton_model::packet::ValidatedPacket;
 use baton_model::repository::WorkingCopy;
 use baton_model::session::Session;
-use baton_store::{Failure, baton};
+use baton_store::{Failure, baton, delta};
 
 use super::bundle_view::PickupOutput;
 use super::prior_changes::UncommittedFiles;
@@ -21,6 +21,8 @@ pub(super) struct SessionCopy<'a> {
     /// The id of the repository in which it began, where that was in this folder.
     pub repository_id: Option<&'a str>,
     pub copy: WorkingCopy,
+    /// On another machine: whether a later session left nothing uncommitted there.
+    pub was_cleaned: bool,
 }
 
 /// A working copy of a session as it is now.
@@ -28,6 +30,8 @@ pub(super) struct FoundCopy {
     pub location: WorkLocation,
     /// All that is not committed there.
     pub uncommitted: Vec<String>,
+    /// On another machine: whether the packet of its session says that everything was committed there.
+    pub was_clean: bool,
 }
 
 /// A working copy with the branch and the commit that are checked out there now: its session may have had others.
@@ -84,16 +88,19 @@ fn has_new_document(host: &dyn Host, root: &str) -> bool {
     host.git(root).is_some_and(|state| state.dirty.is_none())
 }
 
-/// Whether the packet that a session left says that something was not committed where it worked. Others may have held the baton since.
-fn was_dirty(cx: &mut Cx<'_>, bundle: &PickupOutput, of: &Session) -> Result<bool, Failure> {
-    let Some(left) = &bundle.baton else { return Ok(false) };
-    let packet = ValidatedPacket::parse(left.body.clone()).ok();
+/// Whether the packet that a session left says that something was not committed where it worked; nothing where it does not say.
+fn was_dirty(cx: &mut Cx<'_>, bundle: &PickupOutput, of: &Session) -> Result<Option<bool>, Failure> {
+    let picked = bundle.baton.as_ref();
+    let body = cx.store.read(|tx| {
+        let Some(own) = baton::of_session(tx, &of.project_id, &of.session_id)? else { return Ok(None) };
+        match picked.filter(|picked| picked.baton_id == own.baton_id) {
+            Some(picked) => Ok(Some(picked.body.clone())),
+            None => Ok(delta::get(tx, &of.project_id, &own.baton_id)?.map(|left| left.body)),
+        }
+    })?;
+    let packet = body.and_then(|body| ValidatedPacket::parse(body).ok());
     let git = packet.as_ref().and_then(|packet| packet.view().git.as_ref());
-    if git.is_none_or(|git| git.dirty != Some(true)) {
-        return Ok(false);
-    }
-    let own = cx.store.read(|tx| Ok(baton::of_session(tx, &of.project_id, &of.session_id)?))?;
-    Ok(own.is_some_and(|own| own.baton_id == left.baton_id))
+    Ok(git.map(|git| git.dirty == Some(true)))
 }
 
 /// Whether the caller's repository has a commit; what is checked out there is known without a look.
@@ -107,7 +114,7 @@ pub(super) fn inspect(
     cx: &mut Cx<'_>,
     bundle: &PickupOutput,
     files: &mut UncommittedFiles,
-    SessionCopy { session, repository_id, mut copy }: SessionCopy<'_>,
+    SessionCopy { session, repository_id, mut copy, was_cleaned }: SessionCopy<'_>,
 ) -> Result<FoundCopy, Failure> {
     let caller = cx.env.caller;
     let own_root = caller.git_root.as_ref().or(caller.folders.first());
@@ -132,6 +139,8 @@ pub(super) fn inspect(
         _ => None,
     };
     let left_behind = earlier.as_ref().and_then(|_| uncommitted_in(host, files, begun_in));
+    // A folder of this machine says so itself.
+    let was_dirty = if is_this_machine { None } else { was_dirty(cx, bundle, session)? };
     let has_commit =
         own_root.zip(copy.commit.as_deref()).and_then(|(root, commit)| has_commit(cx, root, commit));
     let uncommitted_total = changed.as_ref().map(Vec::len);
@@ -149,7 +158,7 @@ pub(super) fn inspect(
         uncommitted_total,
         has_new_document,
         other_checkout,
-        was_dirty: !is_this_machine && was_dirty(cx, bundle, session)?,
+        was_dirty: was_dirty == Some(true) && !was_cleaned,
         has_commit,
         advice: None,
         earlier: left_behind.into_iter().collect(),
@@ -161,5 +170,5 @@ pub(super) fn inspect(
     if let (Some(advice), Some(earlier)) = (&mut found.advice, earlier) {
         advice.push_str(&earlier);
     }
-    Ok(FoundCopy { location: found, uncommitted: changed })
+    Ok(FoundCopy { location: found, uncommitted: changed, was_clean: was_dirty == Some(false) })
 }

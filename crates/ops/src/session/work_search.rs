@@ -85,7 +85,8 @@ impl CandidateSession {
     }
 
     fn copy_of(&self, copy: WorkingCopy) -> SessionCopy<'_> {
-        SessionCopy { session: &self.session, repository_id: self.repository_of(&copy.root), copy }
+        let repository_id = self.repository_of(&copy.root);
+        SessionCopy { session: &self.session, repository_id, copy, was_cleaned: false }
     }
 
     /// Whether it went on with another one's work and has the same checked out as when it began.
@@ -116,7 +117,11 @@ pub(super) fn of_bundle(
     for of in candidates {
         let Some(copy) = of.session.working_copy.clone() else { continue };
         let root = copy.root.clone();
-        let found = inspect(cx, bundle, files, of.copy_of(copy))?;
+        let session_copy = SessionCopy { was_cleaned: left.is_clean(&of.session, &root), ..of.copy_of(copy) };
+        let found = inspect(cx, bundle, files, session_copy)?;
+        if found.was_clean {
+            left.clean.push((of.session.location.machine.clone(), root.clone()));
+        }
         if is_before_commits {
             if of.has_commits {
                 committed.push(found.location.clone());
@@ -127,18 +132,28 @@ pub(super) fn of_bundle(
             }
             continue;
         }
-        // What was left in a folder that cannot be looked at is not known, unless its session saved nothing at all.
-        let may_hold_work = !found.location.is_found() && cx.store.read(|tx| has_saved(tx, &of.session))?;
+        // What was left in a folder that cannot be looked at is not known, unless its session saved nothing at all, or says that it left
+        // everything as it found it.
+        let is_known_look = of.has_only_looked() && found.was_clean;
+        let may_hold_work =
+            !found.location.is_found() && !is_known_look && cx.store.read(|tx| has_saved(tx, &of.session))?;
         let has_left = of.has_left(cx.env.host, &root, &found);
         let commits = of.commits_place(cx.env.host, &found.location);
         let has_commits = of.has_commits || commits.is_some();
         let committed_in = of.committed_in(cx.env.host, &found.location, commits.as_ref());
         let are_elsewhere = committed_in.is_some();
+        let is_behind_other_work = !left.found.is_empty();
         if let Some(copy) = committed_in {
             let found = inspect(cx, bundle, files, of.copy_of(copy))?;
+            if is_behind_other_work {
+                committed.push(found.location.clone());
+            }
             left.note(position(&mut seen, found.location), !found.uncommitted.is_empty(), true);
         }
         let holds_work = (has_commits && !are_elsewhere) || may_hold_work;
+        if has_commits && !are_elsewhere && is_behind_other_work {
+            committed.push(found.location.clone());
+        }
         let at = match has_left || holds_work {
             true => left.position_of_work(&mut seen, found.location),
             false => position(&mut seen, found.location),
@@ -208,6 +223,8 @@ fn name_commits(host: &dyn Host, found: &mut WorkLocation, left: WorkLocation) {
 #[derive(Default)]
 struct LeftPlaces {
     found: Vec<(usize, bool)>,
+    /// Machine and folder of places on other machines in which a later session left nothing uncommitted.
+    clean: Vec<(String, String)>,
     /// The place of the latest session that did more than look; of none, that of the first one.
     visited: Option<(usize, bool)>,
 }
@@ -226,6 +243,11 @@ impl LeftPlaces {
         if !seen.iter().any(|other| is_same(other, &location)) {
             self.note(position(seen, location), true, false);
         }
+    }
+
+    /// Whether a later session found nothing uncommitted in a folder of another machine.
+    fn is_clean(&self, of: &Session, root: &str) -> bool {
+        self.clean.iter().any(|(machine, known)| *machine == of.location.machine && known == root)
     }
 
     /// The position of a place in which something was left. What a later session had checked out there that left nothing does not hide it.

@@ -20,7 +20,7 @@ use super::warning::Warning;
 use super::wrap_packet::packet;
 use super::wrap_text::{baton_taken_warning, keep_late_wrap, whole_packet};
 use super::{Address, leave, notify, working_copy, wrap_accounting};
-use crate::changes::{ChangesPlace, EarlierChanges};
+use crate::changes::{AppliedFindings, ChangesPlace, EarlierChanges};
 use crate::idempotency::replay::{Replay, mark_replayed};
 use crate::idempotency::request::{self, Request, Requester};
 use crate::ledger::{Author, append_json};
@@ -128,6 +128,9 @@ pub struct WrapOutput {
 enum WrapResult {
     Wrapped(Box<WrapOutput>),
     Late(Refusal),
+    /// Earlier batons of this session's line came with changes, and what became of them is to be found first: git is asked, which no
+    /// transaction waits for.
+    Unexamined(Box<Session>),
 }
 
 impl Operation for Wrap {
@@ -157,21 +160,36 @@ impl Operation for Wrap {
         let project_id = resolve::project_of(cx, input.project.as_deref(), input.session.as_deref())?;
         let warning = wrap_accounting::role_warning(cx, &project_id, input.role.as_deref())?;
         let Cx { store, env } = cx;
-        let warning = warning.as_ref();
-        match store.write(&[&project_id], |tx| wrap(tx, env, &input, &packet, &project_id, warning))? {
-            WrapResult::Wrapped(output) => Ok(*output),
-            WrapResult::Late(refusal) => Err(refusal.into()),
+        let mut findings = WrapFindings { role_warning: warning, applied: None };
+        loop {
+            match store
+                .write(&[&project_id], |tx| wrap(tx, env, (&input, &packet), &project_id, &findings))?
+            {
+                WrapResult::Wrapped(output) => return Ok(*output),
+                WrapResult::Late(refusal) => return Err(refusal.into()),
+                WrapResult::Unexamined(own) => {
+                    let captured = input.changes.as_ref();
+                    let applied = store.read(|tx| changes::find_applied(tx, env, &own, captured))?;
+                    findings.applied = Some(applied);
+                }
+            }
         }
     }
+}
+
+/// What is found before the transaction.
+struct WrapFindings {
+    role_warning: Option<Warning>,
+    /// Of changes along the session's line, once it was looked for.
+    applied: Option<AppliedFindings>,
 }
 
 fn wrap(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
-    input: &WrapInput,
-    packet: &ValidatedPacket,
+    (input, packet): (&WrapInput, &ValidatedPacket),
     project_id: &str,
-    warning: Option<&Warning>,
+    findings: &WrapFindings,
 ) -> Result<WrapResult, Failure> {
     resolve::require(tx, project_id)?;
     let named = input.session.as_deref().or(env.caller.session.as_deref());
@@ -195,11 +213,16 @@ fn wrap(
         return Ok(WrapResult::Late(keep_late_wrap(tx, env, &own, input, packet)?));
     }
     let has_changes = wrap_accounting::has_earlier_changes(tx, &own)?;
+    if has_changes && findings.applied.is_none() {
+        return Ok(WrapResult::Unexamined(Box::new(own)));
+    }
     let to = Address { identity: input.to.as_deref(), role: input.role.as_deref() };
-    let mut warnings = wrap_accounting::warnings(tx, env, (&own, packet), (&to, warning))?;
+    let mut warnings =
+        wrap_accounting::warnings(tx, env, (&own, packet), (&to, findings.role_warning.as_ref()))?;
     let packet = &whole_packet(tx, &own, packet, forced_by.is_some())?;
     let left = leave_once(tx, env, &own, (packet, to), input.again)?;
-    let (changes, earlier_changes) = replace(tx, env, &own, (&left, has_changes), input.changes.as_ref())?;
+    let applied = findings.applied.as_ref().filter(|_| has_changes);
+    let (changes, earlier_changes) = replace(tx, env, &own, (&left, applied), input.changes.as_ref())?;
     let finished = finish_left(tx, (project_id, &left), packet, (&changes, &earlier_changes))?;
     match &forced_by {
         Some(by) => close_by_force(tx, env, &mut own, by, input.why.as_deref())?,
@@ -238,20 +261,18 @@ fn finish_left(
 }
 
 /// Spends the baton that the session held for the one that it leaves, with the changes of the working copy, and says what becomes of
-/// those that came with earlier ones.
+/// those that came with earlier ones. `applied`: what was found of those, where there are any.
 fn replace(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
     own: &Session,
-    (left, has_changes): (&LeftPacket, bool),
+    (left, applied): (&LeftPacket, Option<&AppliedFindings>),
     manifest: Option<&Manifest>,
 ) -> Result<(Option<Manifest>, Vec<EarlierChanges>), Failure> {
     let changes = attach(tx, env, own, left, manifest)?;
-    spend_held(tx, own, &left.baton_id, has_changes)?;
-    if !has_changes {
-        return Ok((changes, Vec::new()));
-    }
-    let earlier = changes::after_wrap(tx, env, own, &left.baton_id, changes.is_some())?;
+    spend_held(tx, own, &left.baton_id, applied.is_some())?;
+    let Some(applied) = applied else { return Ok((changes, Vec::new())) };
+    let earlier = changes::after_wrap(tx, env, (own, applied), &left.baton_id, changes.is_some())?;
     Ok((changes, earlier))
 }
 

@@ -10,16 +10,22 @@ use crate::git::{self, Pushed};
 
 /// Says that the commit on which the work stands is on this machine alone: the file does not hold it.
 pub(super) fn remark_unpushed(baton: &PortableBaton, app: &App) {
-    let commit = baton.location.as_ref().and_then(|location| location.commit.as_deref());
-    let root = app.config.cwd.as_deref().and_then(git::root);
-    let (Some(commit), Some(root)) = (commit, root) else { return };
+    let Some(location) = &baton.location else { return };
+    let (Some(commit), Some(here)) = (&location.commit, app.config.cwd.as_deref().and_then(git::root)) else {
+        return;
+    };
     let id = visible(commit.get(..7).unwrap_or(commit));
-    match git::pushed(&root, commit) {
+    match git::pushed(&here, commit) {
         Some(Pushed::No) => app.remark(&format!(
             "commit {id} is on no remote branch that this clone knows of: push it, the file holds no commits"
         )),
         Some(Pushed::Unknown) => app.remark(&format!(
             "this clone fetches some branches only, and does not know whether commit {id} was pushed: the file holds no commits"
+        )),
+        None if git::has_commit(&here, commit) == Some(false) => app.remark(&format!(
+            "this clone does not have commit {id}, on which the work stands in {}: make sure that it was pushed there, the file holds no \
+             commits",
+            visible(&location.root)
         )),
         Some(Pushed::Yes) | None => {}
     }

@@ -1,0 +1,129 @@
+//! Sessions that only looked, and later work elsewhere, hide no earlier work: on its machine, on another one, and in a file.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::stage::{Stage, Terminal, text};
+use crate::worktrees::{committed, git, worktree};
+
+const WRAP: [&str; 5] = ["wrap", "--summary", "s", "--next", "n"];
+
+/// A second clone that another machine has.
+fn second_clone(stage: &Stage) -> PathBuf {
+    git(stage, stage.root(), &["clone", "-q", "shop", "second"]);
+    let second = stage.root().join("second");
+    stage.terminal("Cem").within(&second).with("BATON_MACHINE", "desk").json(&["init", "--join", "shop"]);
+    second
+}
+
+fn at_desk<'a>(stage: &'a Stage, name: &'a str, second: &Path) -> Terminal<'a> {
+    stage.terminal(name).within(second).with("BATON_MACHINE", "desk")
+}
+
+/// Donna commits in a worktree, or leaves a file uncommitted there, and wraps.
+fn left_beside(stage: &Stage, is_committed: bool) -> PathBuf {
+    let beside = worktree(stage, "beside", "fix");
+    let donna = stage.terminal("Donna").within(&beside);
+    donna.json(&["start"]);
+    fs::write(beside.join("two"), "2\n").expect("written");
+    if is_committed {
+        git(stage, &beside, &["add", "two"]);
+        git(stage, &beside, &["commit", "-qm", "two"]);
+    }
+    donna.json(&WRAP);
+    beside
+}
+
+fn look(terminal: &Terminal<'_>) {
+    terminal.json(&["pickup"]);
+    terminal.json(&WRAP);
+}
+
+fn location(terminal: &Terminal<'_>) -> Value {
+    terminal.json(&["pickup", "--dry-run"])["location"].clone()
+}
+
+#[test]
+fn who_only_looked_hides_no_work_from_another_machine() {
+    for is_committed in [true, false] {
+        let stage = committed();
+        let second = second_clone(&stage);
+        let beside = left_beside(&stage, is_committed);
+        look(&stage.terminal("Lola"));
+        let found = location(&at_desk(&stage, "Cem", &second));
+        assert_eq!(found["root"], json!(beside), "{is_committed}: {found:#}");
+        assert_eq!(found.get("was_dirty").is_some(), !is_committed, "{found:#}");
+    }
+}
+
+#[test]
+fn who_only_looked_on_another_machine_hides_no_work_here() {
+    for is_committed in [true, false] {
+        let stage = committed();
+        let second = second_clone(&stage);
+        let beside = left_beside(&stage, is_committed);
+        look(&at_desk(&stage, "Cem", &second));
+        let found = location(&stage.terminal("Ann"));
+        assert_eq!(
+            (&found["root"], &found["is_there"]),
+            (&json!(beside), &json!(true)),
+            "{is_committed}: {found:#}"
+        );
+        let there = stage.terminal("Ann").text(&["pickup", "--there"]);
+        assert_eq!(there.trim(), beside.display().to_string());
+    }
+}
+
+#[test]
+fn what_was_committed_in_a_folder_of_another_machine_since_is_no_longer_missed() {
+    let stage = committed();
+    let second = second_clone(&stage);
+    let beside = left_beside(&stage, false);
+    let lola = stage.terminal("Lola").within(&beside);
+    lola.json(&["pickup"]);
+    git(&stage, &beside, &["add", "two"]);
+    git(&stage, &beside, &["commit", "-qm", "two"]);
+    lola.json(&WRAP);
+    look(&stage.terminal("Max"));
+    let found = location(&at_desk(&stage, "Cem", &second));
+    assert_eq!((&found["root"], found.get("was_dirty")), (&json!(beside), None), "{found:#}");
+}
+
+#[test]
+fn a_file_names_the_commit_of_the_work_that_a_later_session_only_looked_at() {
+    let stage = committed();
+    let bare = stage.root().join("bare.git");
+    git(&stage, stage.root(), &["init", "-q", "--bare", "bare.git"]);
+    git(&stage, stage.shop(), &["remote", "add", "origin", &bare.display().to_string()]);
+    git(&stage, stage.shop(), &["push", "-q", "origin", "HEAD"]);
+    let beside = left_beside(&stage, true);
+    let commit = git(&stage, &beside, &["rev-parse", "HEAD"]);
+    look(&stage.terminal("Lola"));
+    let exported = stage.terminal("Lola").run(&["handoff", "export", "-o", "work.baton"]);
+    let remark = format!("commit {} is on no remote branch", &commit[..7]);
+    assert!(exported.err.contains(&remark), "{exported:#?}");
+    let file: Value =
+        serde_json::from_slice(&fs::read(stage.shop().join("work.baton")).expect("written")).expect("JSON");
+    assert_eq!(text(&file["baton"]["location"], "commit"), commit.trim(), "{file:#}");
+}
+
+#[test]
+fn commits_on_another_branch_are_named_where_later_work_is_not_committed() {
+    let stage = committed();
+    let beside = left_beside(&stage, true);
+    let other = worktree(&stage, "other", "x");
+    let lola = stage.terminal("Lola").within(&other);
+    lola.json(&["pickup"]);
+    fs::write(other.join("u"), "u\n").expect("written");
+    lola.json(&WRAP);
+    let found = location(&stage.terminal("Max"));
+    assert_eq!(found["root"], json!(other), "{found:#}");
+    let earlier = &found["earlier"][0];
+    assert_eq!(
+        (&earlier["root"], &earlier["lacks_commit"]),
+        (&json!(beside), &json!(true)),
+        "the commit of Donna: {found:#}"
+    );
+}
