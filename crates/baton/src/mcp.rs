@@ -142,6 +142,21 @@ impl StdioBackend {
     }
 }
 
+impl StdioBackend {
+    /// The answer of a wrap, with what it left uncommitted in the working copy with this top folder.
+    async fn with_uncommitted(&self, answer: Value, root: Option<String>) -> Value {
+        let Some(root) = root else { return answer };
+        let Ok(mut wrapped) = WrapOutput::deserialize(&answer) else { return answer };
+        let mode = self.config.wrap_changes;
+        let named = tokio::task::spawn_blocking(move || {
+            wrapped.uncommitted = carry::left_uncommitted(mode, Path::new(&root), &wrapped);
+            wrapped.uncommitted.is_some().then_some(wrapped)
+        });
+        let named = named.await.ok().flatten();
+        named.and_then(|wrapped| serde_json::to_value(wrapped).ok()).unwrap_or(answer)
+    }
+}
+
 /// Why what is not committed does not go with a baton, in a sentence.
 struct LeftBehind(String);
 
@@ -165,6 +180,9 @@ impl Backend for StdioBackend {
     ) -> BoxedFuture<'a, Answer> {
         Box::pin(async move {
             let entry = all::find(operation).map_err(|refusal| error_object(&refusal.into()))?;
+            // The work of another project has its changes elsewhere.
+            let is_own = entry.carries_changes && input.get("project").is_none_or(Value::is_null);
+            let root = caller.git_root.clone().filter(|_| is_own);
             let added = match entry.carries_changes {
                 true => self.add_changes(&mut input, &caller).await,
                 false => Ok(None),
@@ -185,7 +203,7 @@ impl Backend for StdioBackend {
             };
             let answer = answer.map_err(|error| error_object(&error))?;
             carry::confirm(&self.config.data_dir, added.as_ref().ok().and_then(Option::as_ref));
-            Ok(with_warning(answer, added.err()))
+            Ok(self.with_uncommitted(with_warning(answer, added.err()), root).await)
         })
     }
 

@@ -151,7 +151,7 @@ fn session_row(session: &View) -> Vec<String> {
 }
 
 /// Where an agent works, and that it is on another machine.
-fn working_copy(session: &View, copy: &WorkingCopy) -> String {
+pub(crate) fn working_copy(session: &View, copy: &WorkingCopy) -> String {
     let elsewhere = match copy.host.as_deref() {
         _ if !session.is_elsewhere => String::new(),
         Some(host) => format!(", on {}", visible(host)),

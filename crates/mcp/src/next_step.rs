@@ -116,7 +116,16 @@ fn after_import(made: &transcript::ImportOutput) -> String {
 
 fn after_wrap(wrapped: &session::WrapOutput) -> String {
     let baton = &wrapped.baton_id;
-    match (wrapped.finished, wrapped.warnings.is_empty()) {
+    let left = wrapped.uncommitted.as_ref().map(|left| match left.count {
+        1 => format!(" 1 file is not committed and stays here: `{}` gives it to the baton.", left.command),
+        count => {
+            format!(
+                " {count} files are not committed and stay here: `{}` gives them to the baton.",
+                left.command
+            )
+        }
+    });
+    let sentence = match (wrapped.finished, wrapped.warnings.is_empty()) {
         (true, _) => {
             format!(
                 "Wrapped, and nothing is left to do: baton {baton} is offered to nobody. Your session is over."
@@ -126,7 +135,8 @@ fn after_wrap(wrapped: &session::WrapOutput) -> String {
             format!("Wrapped: baton {baton} waits. Tell the user what `warnings` says is missing.")
         }
         (false, true) => format!("Wrapped: baton {baton} waits for the next agent. Your session is over."),
-    }
+    };
+    sentence + &left.unwrap_or_default()
 }
 
 fn after_create(created: &handoff::CreateOutput) -> String {

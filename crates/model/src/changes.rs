@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use settings::{SETTINGS_FILE, is_settings};
 pub use temporary::{is_temporary, temporary_name};
 pub use unfinished::{GitOperation, UnfinishedOperation};
 
@@ -10,6 +11,7 @@ use crate::id::visible;
 use crate::refusal::Refusal;
 use crate::time::Millis;
 
+mod settings;
 mod temporary;
 mod unfinished;
 

@@ -260,7 +260,11 @@ pub fn full_text_of(body: &Value) -> Option<String> {
     let why = text("why").map(|why| format!(" ({why})")).unwrap_or_default();
     let sentence = text("text").or_else(|| text("what")).map(|sentence| format!("{sentence}{why}"));
     let late = ["late_checkpoint", "late_note", "late_packet", "late_reason"];
-    let carried = late.into_iter().find_map(|name| body.get(name)).map(carried_text);
+    let carried = late.into_iter().find_map(|name| Some((name, body.get(name)?)));
+    let carried = carried.map(|(name, late)| match (name, late) {
+        ("late_packet", Value::String(packet)) => packet_in_full(packet).unwrap_or_else(|| packet.clone()),
+        (_, late) => carried_text(late),
+    });
     match (sentence, carried) {
         (Some(sentence), Some(carried)) => Some(format!("{sentence}: {carried}")),
         (sentence, carried) => sentence.or(carried),
@@ -287,6 +291,27 @@ fn carried_text(late: &Value) -> String {
         }
         _ => full_text_of(late).unwrap_or_else(|| late.to_string()),
     }
+}
+
+/// All of a packet in words: its summary, its next steps, and whatever else it has as JSON. None where a text is no packet.
+fn packet_in_full(text: &str) -> Option<String> {
+    let words = packet_text(text)?;
+    let Value::Object(mut fields) = serde_json::from_str(text).ok()? else { return None };
+    fields.remove("summary");
+    let is_words = |steps: &Value| steps.as_array().is_some_and(|steps| steps.iter().all(Value::is_string));
+    if fields.get("next_steps").is_some_and(is_words) {
+        fields.remove("next_steps");
+    }
+    let is_empty = |value: &Value| match value {
+        Value::Array(items) => items.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+        other => other.is_null(),
+    };
+    fields.retain(|_, value| !is_empty(value));
+    Some(match fields.is_empty() {
+        true => words,
+        false => format!("{words}; besides: {}", Value::Object(fields)),
+    })
 }
 
 /// The summary of a packet and its next steps, where a text is one.
@@ -378,10 +403,12 @@ mod tests {
                 Some(r#"late: {"summary":"half","state":{"at":1}}"#),
             ),
             (json!({ "text": "late", "late_note": { "what": "use jiff" } }), Some("late: use jiff")),
+            (json!({ "text": "late", "late_packet": "{\"summary\":\"s\"}" }), Some("late: s")),
             (
-                json!({ "text": "late", "late_packet": "{\"summary\":\"s\"}" }),
-                Some(r#"late: {"summary":"s"}"#),
+                json!({ "text": "late", "late_packet": r#"{"summary":"s","next_steps":["a","b"],"focus":[],"known_issues":["c"]}"# }),
+                Some(r#"late: s; next: a; b; besides: {"known_issues":["c"]}"#),
             ),
+            (json!({ "text": "late", "late_packet": "no packet" }), Some("late: no packet")),
             (json!({ "text": "late", "late_reason": "tired" }), Some("late: tired")),
             (json!({ "reason": "stale" }), None),
         ] {

@@ -5,7 +5,7 @@ mod view;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-pub use view::{Ending, LateResult, LateWords, TaskPlace, TaskRef, View};
+pub use view::{Ending, LateResult, LateWords, Rename, TaskPlace, TaskRef, View};
 
 use crate::refusal::{Kind, Refusal};
 use crate::time::Millis;

@@ -11,7 +11,7 @@ use super::files::{Kind, fault, from_bytes, inside, metadata, read_entry, text};
 use super::journal::{Change, Journal, Lock, Step};
 use super::merge::Merge;
 use super::plumbing::{Entry, Repo, SUBMODULE, Scratch, items};
-use super::registration::{DOCUMENT, is_rewritten};
+use super::registration::{DOCUMENT, OwnTree, is_rewritten};
 use super::unpack::{check_id, check_names, unpack, with_missing_commit};
 use super::{Changes, Fault, Limits, Unconverted, scratch_folder};
 use crate::git::GitRunner;
@@ -25,6 +25,8 @@ pub(crate) struct Applied {
     pub files: Vec<String>,
     /// Whether all of it was there before.
     pub was_there: bool,
+    /// Settings files of the changes that were left out, as text: each working copy has its own.
+    pub settings: Vec<String>,
 }
 
 /// Applies changes to the working copy with this top folder: all of them or none. Copies are made below `temporary`. `watch` is
@@ -42,9 +44,9 @@ pub(crate) fn apply(
     let dir = scratch_folder::folder_in(temporary).map_err(fault("create a folder in", temporary))?;
     let is_clean = check_clean(&repo);
     if matches!(is_clean, Err(Fault::LocalChanges(_)))
-        && let Some(is_merge) = is_applied(git, root, temporary, changes)
+        && let Some(applied) = applied_before(git, root, temporary, changes)
     {
-        return Ok(Applied { is_merge, files: Vec::new(), was_there: true });
+        return Ok(applied);
     }
     if let Err(Fault::LocalChanges(files)) = is_clean {
         return Err(with_missing_commit(&repo, changes, files)?);
@@ -71,7 +73,7 @@ pub(crate) fn apply(
     // New files alone are no change of the index, so that a working copy that has them counts as clean.
     let is_there = !plan.is_empty() && change_list.iter().all(|change| change.old == change.new);
     if is_there && target.index_tree == target.head_tree {
-        return Ok(Applied { is_merge: target.is_merge, files: Vec::new(), was_there: true });
+        return Ok(target.was_there());
     }
     target.keep_index_objects()?;
     let mut journal = Journal::begin(&repo, &lock, change_list, &mut |journal| {
@@ -80,17 +82,16 @@ pub(crate) fn apply(
         watch(Step::Prepare).map_err(fault("write to", &repo.root))
     })?;
     journal.run(&|| check_clean(&repo), watch)?;
-    Ok(Applied { is_merge: target.is_merge, files, was_there: false })
+    Ok(Applied { files, was_there: false, ..target.was_there() })
 }
 
-/// Whether a working copy holds just what applying the changes would make of it, and whether that takes a merge. Untracked files of its
-/// own count for nothing.
-fn is_applied(git: &dyn GitRunner, root: &Path, temporary: &Path, changes: &Changes) -> Option<bool> {
+/// The answer where a working copy holds just what applying the changes would make of it. Untracked files of its own count for nothing.
+fn applied_before(git: &dyn GitRunner, root: &Path, temporary: &Path, changes: &Changes) -> Option<Applied> {
     let mut repo = Repo::open(git, root).ok()?;
     repo.set_renormalized(repo.head().ok()? != changes.base);
     let dir = scratch_folder::folder_in(temporary).ok()?;
     let target = Target::of(&repo, changes, dir.path()).ok()?;
-    target.is_there(dir.path()).ok()?.then_some(target.is_merge)
+    target.is_there(dir.path()).ok()?.then(|| target.was_there())
 }
 
 /// Refuses where a file would be overwritten whose changes git does not show, or where git would not show what is applied.
@@ -194,6 +195,8 @@ struct Target<'a> {
     index_tree: String,
     worktree_tree: String,
     is_merge: bool,
+    /// Settings files that the changes hold and the working copy does not get.
+    settings: Vec<String>,
 }
 
 impl<'a> Target<'a> {
@@ -203,7 +206,9 @@ impl<'a> Target<'a> {
         let head_tree = repo.tree(&scratch, head.as_deref())?;
         check_names(repo, &scratch, changes)?;
         let is_merge = head != changes.base;
-        let (mut index_tree, mut worktree_tree) = (changes.index_tree.clone(), changes.worktree_tree.clone());
+        let OwnTree { tree: mut worktree_tree, settings } = OwnTree::of(repo, &scratch, changes, dir)?;
+        let settings = settings.iter().map(|path| text(path)).collect();
+        let mut index_tree = changes.index_tree.clone();
         if is_merge {
             let (base, head) = match (&changes.base, &head) {
                 (Some(base), Some(head)) => (base, head),
@@ -218,7 +223,13 @@ impl<'a> Target<'a> {
             worktree_tree = merged(&worktree_tree)?;
             index_tree = merged(&index_tree)?;
         }
-        Ok(Self { repo, scratch, head, head_tree, index_tree, worktree_tree, is_merge })
+        Ok(Self { repo, scratch, head, head_tree, index_tree, worktree_tree, is_merge, settings })
+    }
+
+    /// The answer where nothing had to be written.
+    fn was_there(&self) -> Applied {
+        let (is_merge, settings) = (self.is_merge, self.settings.clone());
+        Applied { is_merge, files: Vec::new(), was_there: true, settings }
     }
 
     /// Whether the index is that of the changes, every file of their working tree lies in the working copy as it is there, and none

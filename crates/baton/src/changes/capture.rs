@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use baton_model::baton_file::is_plain_export;
-use baton_model::changes::{GitOperation, MARK_LEFT, is_temporary};
+use baton_model::changes::{GitOperation, MARK_LEFT, is_settings, is_temporary};
 
 use super::exports::{self, ExportNotes};
 use super::files::{Kind, check_regular, fault, inside, is_reserved, metadata, read_entry, text};
@@ -182,6 +182,9 @@ impl Capture<'_> {
         left_out: &mut Vec<LeftOut>,
     ) -> Result<BTreeMap<Vec<u8>, Content>, Fault> {
         let Status { unstaged, untracked, .. } = status;
+        // Each working copy has its own settings, as far as git holds none of them.
+        untracked.retain(|path| !is_settings(path));
+        unstaged.retain(|entry| entry.status != "A" || !is_settings(&entry.path));
         let changed: Vec<Vec<u8>> = unstaged.iter().map(|entry| entry.path.clone()).collect();
         let unchanged = self.repo.unchanged_by_time(&self.scratch, &changed)?;
         unstaged.retain(|entry| !unchanged.contains(&entry.path));

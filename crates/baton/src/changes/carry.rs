@@ -11,15 +11,16 @@ use baton_ops::changes::{
     UploadInput,
 };
 use baton_ops::ledger::{Note, NoteInput};
-use baton_ops::session::{ApplyOutcome, Status, StatusInput, WrapInput};
+use baton_ops::session::{ApplyOutcome, Status, StatusInput, UncommittedFiles, WrapInput, WrapOutput};
 use baton_ops::transcript::CaptureOutput;
 
+use super::new_place::Caller;
 use super::owner::other_owner;
 use super::push_note::Owner;
 use super::remote::ChangesRemote;
 use super::{
     Applied, Changes, ExportNotes, Fault, Leftover, Limits, PushNote, Recovered, Recovery, apply, capture,
-    content, new_place, patch, recover, scratch, settle,
+    content, list, new_place, patch, recover, scratch, settle,
 };
 use crate::app::{App, Format};
 use crate::config::{ChangesMode, Config};
@@ -256,6 +257,22 @@ pub(crate) fn remark_left_behind(app: &App, error: &AppError) {
     app.remark(&format!("what is not committed does not go with the baton: {}", sentence(error)));
 }
 
+/// What a wrap left in the working copy with this top folder, where the settings have that said: no baton has it.
+pub(crate) fn left_uncommitted(
+    mode: ChangesMode,
+    root: &Path,
+    wrapped: &WrapOutput,
+) -> Option<UncommittedFiles> {
+    let is_offered = !wrapped.finished && wrapped.forced_by.is_none() && !wrapped.replay.replayed;
+    let is_new = wrapped.warnings.iter().all(|warning| warning.existing_baton.is_none());
+    if mode != ChangesMode::Ask || wrapped.changes.is_some() || !is_offered || !is_new {
+        return None;
+    }
+    let count = git::uncommitted(root)?.len();
+    let command = format!("baton changes keep {}", wrapped.baton_id);
+    (count > 0).then_some(UncommittedFiles { count, command })
+}
+
 /// Why something ended, and what to do.
 fn sentence(error: &AppError) -> String {
     match error {
@@ -320,7 +337,13 @@ pub(crate) fn settle_here(app: &App) -> Result<Recovered, Refusal> {
 pub(crate) fn apply_here(app: &App, changes: &Changes, settled: &Recovered) -> Result<Applied, Refusal> {
     let root = root(app)?;
     let applied = apply(&Plumbing, &root, &scratch(&app.config.data_dir)?, changes, &mut |_| Ok(()));
-    let refused = |fault| new_place::refusal(fault, &root, changes, app.config.identity.as_deref());
+    let caller = Caller::of(app);
+    let refused = |fault| new_place::refusal(fault, &root, changes, &caller);
+    if let Ok(Applied { settings, .. }) = &applied
+        && !settings.is_empty()
+    {
+        app.remark(&format!("left out, since each working copy has its own settings: {}", list(settings)));
+    }
     let Some(sentence) = settled.sentence() else { return applied.map_err(refused) };
     match applied {
         // What was interrupted were these changes: they are there now.

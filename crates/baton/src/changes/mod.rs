@@ -277,7 +277,10 @@ impl Fault {
                 "apply them in a repository without commits, or as a patch: `baton changes diff > FILE`, then `git apply FILE`"
             }
             Self::LocalChangesWithoutCommit { missing, .. } => {
-                return format!("{}; then `git stash -u` puts away what lies here: repeat", missing.hint());
+                return format!(
+                    "{}; then `git stash push -u ':!/.baton.toml'` puts away what lies here: repeat",
+                    missing.hint()
+                );
             }
             Self::LocalChanges(_) => "commit or stash them, or apply in a new worktree: `git worktree add`",
             Self::HiddenChanges(_) => {

@@ -7,22 +7,49 @@ use baton_model::refusal::Refusal;
 use baton_model::shell::shell_word;
 
 use super::{Changes, Fault};
+use crate::app::App;
 use crate::git;
 
+/// Who gave a command, as the commands that answers suggest say it.
+pub(super) struct Caller {
+    /// The name that the command was given.
+    identity: Option<String>,
+    /// The project, where no other working copy of the repository would say it: it was given, or an untracked settings file of a
+    /// worktree names it.
+    project: Option<String>,
+}
+
+impl Caller {
+    /// Of a command.
+    pub(super) fn of(app: &App) -> Self {
+        let file = app.config.repository.as_ref().filter(|file| file.is_trusted);
+        let set = file.and_then(|file| file.given.iter().find(|(key, _)| *key == "project"));
+        let is_in_worktree = |root: &Path| git::repository(root).is_ok_and(|own| own.is_worktree);
+        let here = file.and_then(|file| git::root(file.folder())).filter(|root| is_in_worktree(root));
+        let set = set.filter(|_| here.is_some()).map(|(_, project)| project.clone());
+        Self { identity: app.config.identity.clone(), project: app.project.clone().or(set) }
+    }
+
+    /// The command that applies the changes of a baton.
+    fn apply(&self, baton_id: &str) -> String {
+        let name = self.identity.as_deref().filter(|name| !is_shared_name(name));
+        let name = name.map(|name| format!(" --as {}", shell_word(name))).unwrap_or_default();
+        let project = self.project.as_deref().map(|project| format!(" --project {}", shell_word(project)));
+        format!("baton{} changes apply {baton_id}{name}", project.unwrap_or_default())
+    }
+}
+
 /// The refusal of an application, whose hint names commands that work as they stand in the working copy with this top folder.
-/// `identity`: the name that the command was given.
-pub(super) fn refusal(fault: Fault, root: &Path, changes: &Changes, identity: Option<&str>) -> Refusal {
-    let hint = hint(&fault, root, changes, identity);
+pub(super) fn refusal(fault: Fault, root: &Path, changes: &Changes, caller: &Caller) -> Refusal {
+    let hint = hint(&fault, root, changes, caller);
     let refusal = Refusal::from(fault);
     Refusal { hint: hint.unwrap_or_else(|| refusal.hint.clone()), ..refusal }
 }
 
 /// None where another working copy would not help, and the commit of the changes is here.
-fn hint(fault: &Fault, root: &Path, changes: &Changes, identity: Option<&str>) -> Option<String> {
+fn hint(fault: &Fault, root: &Path, changes: &Changes, caller: &Caller) -> Option<String> {
     let (base, baton_id) = (changes.base.as_deref()?, changes.baton_id.as_deref()?);
-    let name =
-        identity.filter(|name| !is_shared_name(name)).map(|name| format!(" --as {}", shell_word(name)));
-    let apply = format!("baton changes apply {baton_id}{}", name.unwrap_or_default());
+    let apply = caller.apply(baton_id);
     match fault {
         Fault::MissingCommit { branch, .. } => {
             let there = way_to(root, base, branch.as_deref());
@@ -37,8 +64,9 @@ fn hint(fault: &Fault, root: &Path, changes: &Changes, identity: Option<&str>) -
             let aside = aside(root, files, changes);
             let after = after_stash(files, changes, way_back(root, &there));
             return Some(format!(
-                "first {}; then {aside}{STASH}, and `{there} && {apply}` brings the work{after}",
+                "first {}; then {aside}{}, and `{there} && {apply}` brings the work{after}",
                 missing.hint(),
+                stash(root),
             ));
         }
         _ => {}
@@ -83,7 +111,9 @@ fn is_given_here(files: &[String], changes: &Changes) -> bool {
 }
 
 /// How files are put out of the way.
-const STASH: &str = "`git stash -u` puts them away";
+fn stash(root: &Path) -> String {
+    format!("`{}` puts them away", git::stash_command(root))
+}
 
 /// How changes are applied in a working copy whose own files are out of the way.
 struct Way<'a> {
@@ -119,7 +149,8 @@ impl Way<'_> {
         let aside = aside(self.root, files, self.changes);
         let back = there.and_then(|there| way_back(self.root, &there));
         let after = after_stash(files, self.changes, back);
-        format!("{aside}{STASH}, then `{commands}`{after}; or apply in a new worktree: {anew}")
+        let stash = stash(self.root);
+        format!("{aside}{stash}, then `{commands}`{after}; or apply in a new worktree: {anew}")
     }
 }
 

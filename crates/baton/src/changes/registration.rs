@@ -1,10 +1,15 @@
-//! The document that `baton init` writes: each working copy has its own, so that it neither travels nor is in the way.
+//! What each working copy has of its own, so that it neither travels nor is in the way: the document that `baton init` writes, and a
+//! settings file that git does not track.
 
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use baton_model::changes::is_settings;
 use baton_model::project_document;
 
-use super::Fault;
 use super::files::read_entry;
 use super::plumbing::{Repo, Scratch};
+use super::{Changes, Fault};
 
 /// Where a repository says what it is.
 pub(super) const DOCUMENT: &[u8] = b"docs/PROJECT.md";
@@ -25,4 +30,47 @@ pub(super) fn is_rewritten(repo: &Repo<'_>) -> Result<bool, Fault> {
         return Ok(false);
     };
     Ok(is_known && before != after && project_document::is_rewrite(before, after))
+}
+
+/// A captured working tree without the settings files of which git knew nothing.
+pub(super) struct OwnTree {
+    /// The tree.
+    pub tree: String,
+    /// The paths of those files. Earlier versions captured them.
+    pub settings: Vec<Vec<u8>>,
+}
+
+impl OwnTree {
+    /// Of changes whose objects are unpacked. `dir`: where an index may be written.
+    pub(super) fn of(
+        repo: &Repo<'_>,
+        scratch: &Scratch,
+        changes: &Changes,
+        dir: &Path,
+    ) -> Result<Self, Fault> {
+        let base = repo.tree(scratch, changes.base.as_deref())?;
+        let added = |tree: &str| -> Result<BTreeSet<Vec<u8>>, Fault> {
+            let new = repo.diff(scratch, &base, tree)?.into_iter();
+            Ok(new
+                .filter(|entry| entry.status == "A" && is_settings(&entry.path))
+                .map(|entry| entry.path)
+                .collect())
+        };
+        let staged = added(&changes.index_tree)?;
+        let settings: Vec<Vec<u8>> =
+            added(&changes.worktree_tree)?.into_iter().filter(|path| !staged.contains(path)).collect();
+        if settings.is_empty() {
+            return Ok(Self { tree: changes.worktree_tree.clone(), settings });
+        }
+        let scratch = Scratch { index: Some(dir.join("without-settings")), objects: scratch.objects.clone() };
+        repo.run(&scratch, &["read-tree", &changes.worktree_tree], b"")?;
+        let mut gone = Vec::new();
+        for path in &settings {
+            gone.extend_from_slice(format!("0 {}\t", "0".repeat(base.len())).as_bytes());
+            gone.extend_from_slice(path);
+            gone.push(0);
+        }
+        repo.run(&scratch, &["update-index", "-z", "--index-info"], &gone)?;
+        Ok(Self { tree: repo.line(&scratch, &["write-tree"], b"")?, settings })
+    }
 }

@@ -185,8 +185,11 @@ struct Application<'a> {
     merged: bool,
     files: &'a [String],
     was_there: bool,
-    left_out: &'a [LeftOut],
+    left_out: Vec<LeftOut>,
 }
+
+/// Why settings of the changes are not applied.
+const OWN_SETTINGS: &str = "is left out here: each working copy has its own settings";
 
 fn apply(baton: Option<&str>, app: &mut App) -> Result<(), AppError> {
     let project = app.project.clone();
@@ -205,13 +208,16 @@ fn apply(baton: Option<&str>, app: &mut App) -> Result<(), AppError> {
     let applied = carry::apply_here(app, &changes, &settled)?;
     let (project, baton_id) = (Some(shown.project_id.clone()), shown.changes.baton_id.clone());
     carry::record(app, RecordInput { project, baton_id, ..RecordInput::default() });
+    let settings = applied.settings.iter();
+    let settings = settings.map(|path| LeftOut { path: path.clone(), reason: OWN_SETTINGS.to_owned() });
+    let left_before = shown.changes.manifest.left_out.iter().cloned();
     let answer = Application {
         project_id: &shown.project_id,
         baton_id: &shown.changes.baton_id,
         merged: applied.is_merge,
         files: &applied.files,
         was_there: applied.was_there,
-        left_out: &shown.changes.manifest.left_out,
+        left_out: left_before.chain(settings).collect(),
     };
     app.show(&answer, |_| {
         let merged = if applied.is_merge {

@@ -1,6 +1,7 @@
 //! `baton wrap`
 
 use std::io::IsTerminal;
+use std::path::Path;
 
 use baton_model::id::visible;
 use baton_model::refusal::Refusal;
@@ -12,7 +13,6 @@ use super::{ActingIdentity, read_input};
 use crate::app::App;
 use crate::changes::carry::{self, CapturedCopy};
 use crate::changes::require_own_files;
-use crate::config::ChangesMode;
 use crate::error::AppError;
 use crate::{git, render};
 
@@ -111,7 +111,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
             false => _ = carry::discard(app, manifest),
         }
     }
-    let wrapped = wrapped?;
+    let mut wrapped = wrapped?;
     app.remark_repository();
     app.remark_other_project(&wrapped.project_id);
     if is_clean {
@@ -121,26 +121,35 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         });
     }
     carry::remark_interrupted(app);
+    let root = app.config.cwd.as_deref().and_then(git::root);
+    if copy.is_none() && !without_changes && app.project.is_none() {
+        let mode = app.config.wrap_changes;
+        wrapped.uncommitted = root.as_deref().and_then(|root| carry::left_uncommitted(mode, root, &wrapped));
+    }
     match copy {
         Some(_) if wrapped.changes.is_none() && !wrapped.replay.replayed => {
             app.remark("what is not committed stays here: no baton was left that it could go with");
         }
         Some(_) => {}
-        None if without_changes => {}
         None => hint_at_changes(&wrapped, app),
     }
-    app.show(&wrapped, answer_text)
+    app.show(&wrapped, |wrapped| answer_text(wrapped, root.as_deref()))
 }
 
 /// What is said of changes that go along: neither git nor a pickup writes over them where they were made.
-const STAYS_TOO: &str = "  what goes along stays here, too: put it away with `git stash -u` before the work comes back to this folder\n";
+fn stays_too(root: &Path) -> String {
+    let stash = git::stash_command(root);
+    format!(
+        "  what goes along stays here, too: put it away with `{stash}` before the work comes back to this folder\n"
+    )
+}
 
 fn is_passed_on(one: &EarlierChanges) -> bool {
     one.place == ChangesPlace::NextBaton
 }
 
-/// What a person reads of the answer.
-fn answer_text(wrapped: &WrapOutput) -> String {
+/// What a person reads of the answer. `root`: the working copy in which the command was given.
+fn answer_text(wrapped: &WrapOutput, root: Option<&Path>) -> String {
     let summary = visible(&wrapped.summary);
     let warnings = render::warnings(wrapped.warnings.iter().map(|warning| &warning.message));
     if wrapped.warnings.iter().any(|warning| warning.existing_baton.is_some()) {
@@ -167,7 +176,7 @@ fn answer_text(wrapped: &WrapOutput) -> String {
         None => (String::new(), ""),
     };
     if !apply.is_empty() {
-        changes.push_str(STAYS_TOO);
+        changes.push_str(&root.map(stays_too).unwrap_or_default());
     }
     changes.push_str(&super::changes::earlier_list(&wrapped.earlier_changes));
     if wrapped.earlier_changes.iter().any(is_passed_on) {
@@ -216,20 +225,15 @@ fn with_way_on(error: AppError) -> AppError {
     }
 }
 
-/// Names at a terminal what stays behind.
+/// Names at a terminal what stays behind; in JSON the answer has it.
 fn hint_at_changes(wrapped: &WrapOutput, app: &App) {
-    let is_left = wrapped.changes.is_none() && wrapped.forced_by.is_none() && !wrapped.replay.replayed;
-    if app.config.wrap_changes != ChangesMode::Ask || !is_left || !std::io::stderr().is_terminal() {
-        return;
-    }
-    let files = app.config.cwd.as_deref().and_then(git::uncommitted).unwrap_or_default();
-    if !files.is_empty() {
-        let baton_id = visible(&wrapped.baton_id);
-        let stays = match files.len() {
-            1 => "1 file is not committed and stays".to_owned(),
-            count => format!("{count} files are not committed and stay"),
-        };
-        let them = if files.len() == 1 { "it" } else { "them" };
-        app.remark(&format!("{stays} here; `baton changes keep {baton_id}` gives {them} to the baton, `--without-changes` leaves this out"));
-    }
+    let Some(left) = wrapped.uncommitted.as_ref().filter(|_| std::io::stderr().is_terminal()) else { return };
+    let command = visible(&left.command);
+    let (stays, them) = match left.count {
+        1 => ("1 file is not committed and stays".to_owned(), "it"),
+        count => (format!("{count} files are not committed and stay"), "them"),
+    };
+    app.remark(&format!(
+        "{stays} here; `{command}` gives {them} to the baton, `--without-changes` leaves this out"
+    ));
 }

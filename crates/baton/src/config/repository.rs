@@ -6,6 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
+use baton_model::changes::SETTINGS_FILE;
 use baton_model::id::visible;
 use baton_model::refusal::Refusal;
 
@@ -14,7 +15,7 @@ use crate::git;
 use crate::repo_file::{MAX_SMALL_FILE_BYTES, RepoFile, stays_inside};
 
 /// The name of the file.
-pub(crate) const NAME: &str = ".baton.toml";
+pub(crate) const NAME: &str = SETTINGS_FILE;
 
 /// A repository's file, read.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,8 +41,9 @@ impl RepositoryFile {
     pub(crate) fn of(cwd: &Path, config_dir: &Path) -> Result<Option<Self>, Refusal> {
         let top = git::root(cwd);
         let own = |folder: &&Path| top.as_deref().is_none_or(|top| folder.starts_with(top));
-        let there = |folder: &&Path| folder.join(NAME).symlink_metadata().is_ok();
-        let Some(folder) = cwd.ancestors().take_while(own).find(there) else { return Ok(None) };
+        let Some(folder) = cwd.ancestors().take_while(own).find(has_file) else {
+            return top.as_deref().map_or(Ok(None), |top| Self::of_main(top, cwd, config_dir));
+        };
         let path = folder.join(NAME);
         let root = top.as_deref().unwrap_or(folder);
         let inside = path.strip_prefix(root).unwrap_or(&path);
@@ -54,6 +56,29 @@ impl RepositoryFile {
             // What has no content was never trusted.
             Err(fault) => Ok(Some(Self::unread(file::unreadable_refusal(&path, &fault.to_string()), path))),
         }
+    }
+
+    /// For a linked worktree without a file, the one that the user trusts in the main working copy: git carries an untracked file
+    /// into no worktree. It names no file for the tasks here: that one lies in its own working copy.
+    fn of_main(top: &Path, cwd: &Path, config_dir: &Path) -> Result<Option<Self>, Refusal> {
+        // Only the `.git` of a worktree is a file.
+        if !top.join(".git").is_file() {
+            return Ok(None);
+        }
+        let (Some(main), Some(there)) = (in_main_working_copy(top, top), in_main_working_copy(top, cwd))
+        else {
+            return Ok(None);
+        };
+        let own = |folder: &&Path| folder.starts_with(&main);
+        let Some(folder) = there.ancestors().take_while(own).find(has_file) else { return Ok(None) };
+        let path = folder.join(NAME);
+        let inside = path.strip_prefix(&main).unwrap_or(&path);
+        let Ok(Some(bytes)) = RepoFile::new(&main, inside).bytes(MAX_SMALL_FILE_BYTES) else {
+            return Ok(None);
+        };
+        let file = Self::read((folder, None), &bytes, config_dir)?;
+        let given = file.given.into_iter().filter(|(key, _)| *key != "tasks.mirror").collect();
+        Ok(Some(Self { given, ..file }).filter(|file| file.is_trusted))
     }
 
     /// A file of which nothing counts.
@@ -124,6 +149,11 @@ impl RepositoryFile {
             false => RepoFile::from_user_path(&self.folder().join(path)),
         }
     }
+}
+
+/// Whether a folder has such a file.
+fn has_file(folder: &&Path) -> bool {
+    folder.join(NAME).symlink_metadata().is_ok()
 }
 
 /// The same folder in the main working copy, where this one is a linked worktree of it.

@@ -22,6 +22,7 @@ mod layout;
 mod plumbing;
 mod reflog;
 mod rule_files;
+mod stash;
 mod state;
 mod transfer;
 
@@ -44,6 +45,7 @@ pub(crate) use layout::{
 };
 pub(crate) use plumbing::Plumbing;
 pub(crate) use reflog::commits_made;
+pub(crate) use stash::stash_command;
 pub(crate) use state::{state, uncommitted};
 pub(crate) use transfer::transfer;
 

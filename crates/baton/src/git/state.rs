@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use baton_model::changes::is_temporary;
+use baton_model::changes::{is_settings, is_temporary};
 use baton_model::packet::Git;
 use baton_model::project_document::is_generated;
 
@@ -41,6 +41,9 @@ pub(crate) fn state(folder: &Path) -> Option<Git> {
             // Git names a folder of which nothing is tracked, and not what is in it: a worktree, the document of `baton init`.
             _ if line.starts_with("? ") && line.trim_end_matches('"').ends_with('/') => may_be_nothing = true,
             _ if line.ends_with(" docs/PROJECT.md") => may_be_nothing = true,
+            _ if line.starts_with("? ") && is_settings(line[2..].trim_end_matches('"').as_bytes()) => {
+                may_be_nothing = true;
+            }
             _ => state.dirty = Some(true),
         }
     }
@@ -57,8 +60,8 @@ pub(crate) fn state(folder: &Path) -> Option<Git> {
 }
 
 /// The files with changes that are not committed, untracked ones among them, without what an application of changes left when it was
-/// killed, without the document as `baton init` wrote it, and without worktrees of the same repository. None where git does not tell,
-/// or telling would run filters that the repository brings.
+/// killed, without the document as `baton init` wrote it, without a settings file that git does not track, and without worktrees of the
+/// same repository. None where git does not tell, or telling would run filters that the repository brings.
 pub(crate) fn uncommitted(folder: &Path) -> Option<Vec<String>> {
     entries(folder).map(|found| found.files)
 }
@@ -85,7 +88,9 @@ fn entries(folder: &Path) -> Option<Entries> {
     let entries = text.split('\0').filter(|entry| {
         let is_document = is_registration(&root, entry);
         has_document |= is_document;
-        !is_document && !entry.strip_prefix(" M ").is_some_and(|path| unchanged.contains(path))
+        let is_own =
+            is_document || entry.strip_prefix("?? ").is_some_and(|path| is_settings(path.as_bytes()));
+        !is_own && !entry.strip_prefix(" M ").is_some_and(|path| unchanged.contains(path))
     });
     let paths = entries.filter_map(|entry| entry.get(3..)).filter(|path| !is_temporary(path.as_bytes()));
     // Only a repository of its own is named as a folder.

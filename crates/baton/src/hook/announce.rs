@@ -48,7 +48,8 @@ pub(super) fn text(
         let origin = waiting.kept.then(|| format!(", {}", render::why_kept(waiting.stopped.as_ref())));
         let origin = origin.unwrap_or_default();
         let about = quotation(waiting.subject.as_deref(), subjects);
-        format!("  - {kind} {id}{about} from {from}{to}{}{origin}", age(waiting.created_at))
+        let place = place(waiting);
+        format!("  - {kind} {id}{about} from {from}{to}{}{origin}{place}", age(waiting.created_at))
     }));
     lines.extend(more_line(waiting.len() + card.more_batons));
     lines.extend(how_to_accept(&waiting));
@@ -82,6 +83,15 @@ pub(super) fn text(
     }));
     lines.push(CLOSING.to_owned());
     bounded(lines)
+}
+
+/// Where the work of something that waits lies, as far as that is not here, and what goes with it.
+fn place(waiting: &Waiting) -> String {
+    let changes = if waiting.has_changes { ", with changes" } else { "" };
+    match waiting.location.as_ref().filter(|of| !of.is_this_machine) {
+        Some(of) => format!("{changes}, left {}", render::location(of)),
+        None => changes.to_owned(),
+    }
 }
 
 fn more_line(count: usize) -> Option<String> {
@@ -183,7 +193,8 @@ fn is_held(waiting: &Waiting) -> bool {
 }
 
 fn worker(session: &View) -> String {
-    let place = session.copy.as_ref().map(|copy| format!(", in {}", copy.describe())).unwrap_or_default();
+    let place = session.copy.as_ref().map(|copy| format!(", {}", render::working_copy(session, copy)));
+    let place = place.unwrap_or_default();
     format!("{} ({}{place})", visible(&session.identity), visible(&session.surface))
 }
 
@@ -330,7 +341,9 @@ mod tests {
             .lines()
             .find(|line| line.starts_with("- At work: Bob (codex, in "))
             .expect("at work");
-        assert!(at_work.contains("branch rounding"), "{at_work}");
+        assert!(at_work.contains("branch rounding") && !at_work.contains("machine"), "{at_work}");
+        status.card.sessions[0].is_elsewhere = true;
+        assert!(text(&status, now, (true, None)).contains("branch rounding at abc1234, on another machine"));
         let shy = text(&status, now, (false, None));
         assert!(!shy.contains("half up") && shy.contains("  - Question from Ann, 12m ago"), "{shy}");
     }
@@ -356,6 +369,22 @@ mod tests {
         for word in ["round", "endpoint", "not ours"] {
             assert!(!shy.contains(word), "{word}: {shy}");
         }
+    }
+
+    #[test]
+    fn a_baton_of_another_machine_is_said_to_be_one_and_what_goes_with_it() {
+        let mut status = status(1);
+        let place = |is_here: bool| {
+            serde_json::from_value(json!({ "root": "/src/shop", "is_this_machine": is_here }))
+                .expect("a place")
+        };
+        status.card.handoffs[0].location = Some(place(true));
+        let here = text(&status, 0, (true, None));
+        assert!(!here.contains("/src/shop") && !here.contains("with changes"), "{here}");
+        status.card.handoffs[0].location = Some(place(false));
+        status.card.handoffs[0].has_changes = true;
+        let there = text(&status, 0, (true, None));
+        assert!(there.contains(", with changes, left in /src/shop on another machine\n"), "{there}");
     }
 
     #[test]

@@ -267,8 +267,12 @@ fn a_hand_off_that_is_declined_twice_says_that_it_was_declined_before() {
     cleo.refused(4, "handoff_state", &decline);
     // A reason is added as it was said that it is.
     let added = ben.run(&["handoff", "decline", &id[..13], "--why", "no time"]).done();
-    assert!(added.out.ends_with(" is declined\n"), "{added:#?}");
-    assert!(ben.text(&["handoff", "show", &id]).contains("no time"));
+    assert!(
+        added.out.starts_with("the reason is added to hand-off ") && added.out.ends_with("Ann is told\n"),
+        "{added:#?}"
+    );
+    let shown = ben.text(&["handoff", "show", &id]);
+    assert!(shown.contains("no time") && shown.contains("`baton handoff create --replaces "), "{shown}");
 }
 
 #[test]

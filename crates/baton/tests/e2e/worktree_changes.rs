@@ -349,6 +349,19 @@ fn a_wrap_by_a_tool_follows_the_setting_and_says_what_did_not_fit() {
         let mut client = Client::pipe(terminal, MODERN);
         client.done("session_wrap", json!({ "summary": "s", "next": ["n"] }))
     };
+    let asked = wrap(&stage.terminal("Ann"));
+    let keep = format!("baton changes keep {}", text(&asked, "baton_id"));
+    assert_eq!(asked["uncommitted"], json!({ "count": 2, "command": keep }), "{asked:#}");
+    assert!(text(&asked, "next_step").contains(&format!("`{keep}` gives them to the baton")), "{asked:#}");
+    stage.terminal("Ann").json(&["start"]);
+    let asked = stage.terminal("Ann").json(&WRAP);
+    assert_eq!(asked["uncommitted"]["count"], 2, "{asked:#}");
+    for more in [&["--without-changes"][..], &["--done"]] {
+        stage.terminal("Ann").json(&["start"]);
+        let silent = stage.terminal("Ann").json(&[&["wrap", "--summary", "s"][..], more].concat());
+        assert!(silent.get("uncommitted").is_none(), "{silent:#}");
+    }
+    stage.terminal("Ann").json(&["start"]);
     let large = stage.file("shop/large.bin", vec![7; 26 * 1024 * 1024]);
     let left = wrap(&always);
     assert!(left["warnings"].to_string().contains("large.bin (27262976 bytes)"), "{left:#}");

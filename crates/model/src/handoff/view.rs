@@ -65,6 +65,9 @@ pub struct View {
     /// Results and reasons that came when another stood, and remarks of those who had not accepted it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub late_results: Vec<LateResult>,
+    /// The names that the repository of its issue had before, the oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub renames: Vec<Rename>,
     /// The hand-off that was left anew in its place, once there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replaced_by: Option<String>,
@@ -134,6 +137,17 @@ pub struct TaskPlace {
     /// `local`: the embedded tracker.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tracker: Option<String>,
+}
+
+/// Another name of the repository of an issue.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rename {
+    /// The name before.
+    pub before: String,
+    /// The name from then on.
+    pub now: String,
+    /// When that was seen.
+    pub at: Timestamp,
 }
 
 /// Who ended a hand-off.
@@ -228,6 +242,7 @@ struct ViewFields {
     offered_at: Option<String>,
     ended: Option<Ending>,
     late_results: Vec<LateResult>,
+    renames: Vec<Rename>,
     replaced_by: Option<String>,
     repository_missing: bool,
 }
@@ -271,6 +286,7 @@ impl From<&Handoff> for View {
             offered_at,
             ended,
             late_results,
+            renames,
             replaced_by,
             repository_missing,
         } = handoff.view_fields();
@@ -299,6 +315,7 @@ impl From<&Handoff> for View {
             offered_at,
             ended,
             late_results,
+            renames,
             replaced_by,
             repository_missing,
         }

@@ -185,11 +185,8 @@ fn find(
     let ids =
         if id.len() >= 4 && id.is_ascii() { changes::by_prefix(tx, project_id, id)? } else { Vec::new() };
     match ids.as_slice() {
-        [one] => Ok(changes::get(tx, project_id, one)?
-            .ok_or_else(|| no_changes_refusal(format!("baton {one} has no changes")))?),
-        [] if baton::get(tx, project_id, id)?.is_some() => {
-            Err(no_changes_refusal(format!("baton {} has no changes", visible(id))).into())
-        }
+        [one] => Ok(changes::get(tx, project_id, one)?.ok_or_else(|| baton_without_changes_refusal(one))?),
+        [] if baton::get(tx, project_id, id)?.is_some() => Err(baton_without_changes_refusal(id).into()),
         // One of a project that was merged into this one goes on here under another id.
         [] => match carried_here(tx, project_id, id)? {
             Some(carried) => find(tx, env, project_id, Some(&carried)),
@@ -206,6 +203,7 @@ fn find(
 /// The refusal where the baton that the caller holds has no changes: those of another one may not be meant, so they are named.
 fn none_held(tx: &mut Tx<'_>, project_id: &str, held: &str) -> Result<Refusal, Failure> {
     let refusal = no_changes_refusal(format!("baton {}, which you hold, has no changes", short(held)));
+    let refusal = Refusal { hint: hint_of_sender(held), ..refusal };
     let hint = match changes::newest(tx, project_id, 1)?.pop() {
         Some(other) => {
             let id = short(&other.baton_id);
@@ -231,4 +229,18 @@ fn held_by_caller(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<Op
 fn no_changes_refusal(what: String) -> Refusal {
     let hint = "`baton wrap --with-changes` keeps what is not committed, where the work was done";
     Refusal::new(refusal::Kind::NotFound, "changes_none", what, hint)
+}
+
+/// The refusal for a baton that is there. What its agent left uncommitted goes with it once that side says so.
+fn baton_without_changes_refusal(baton_id: &str) -> Refusal {
+    let refusal = no_changes_refusal(format!("baton {} has no changes", visible(baton_id)));
+    Refusal { hint: hint_of_sender(baton_id), ..refusal }
+}
+
+fn hint_of_sender(baton_id: &str) -> String {
+    let id = visible(baton_id);
+    format!(
+        "where the work was done, `baton changes keep {id}` gives it what is not committed, while it waits; a wrap takes that along with \
+         `--with-changes`"
+    )
 }

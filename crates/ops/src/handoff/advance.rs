@@ -30,6 +30,7 @@ pub struct Advance;
 /// What the transaction came to: the hand-off, or a refusal beside which the caller's words were kept.
 enum Outcome {
     Moved(Box<Handoff>, Vec<Step>),
+    Explained(Box<Handoff>, Vec<Step>),
     Unchanged(Box<Handoff>),
     Late(Refusal),
 }
@@ -47,6 +48,9 @@ pub struct AdvanceOutput {
     /// The same identity had done the same before: nothing changed, and the other side was not told again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub was_done: bool,
+    /// It was declined without a reason before; now it has this one, and its sender was told.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub reason_added: bool,
 }
 
 impl Operation for Advance {
@@ -71,8 +75,9 @@ impl Operation for Advance {
             end_if_closed(tx, env, &mut before)?;
             attempt(tx, env, &input, before, (&identity, here.as_deref()))
         })?;
+        let reason_added = matches!(outcome, Outcome::Explained(..));
         let (handoff, steps, was_done) = match outcome {
-            Outcome::Moved(handoff, steps) => (handoff, steps, false),
+            Outcome::Moved(handoff, steps) | Outcome::Explained(handoff, steps) => (handoff, steps, false),
             Outcome::Unchanged(handoff) => (handoff, Vec::new(), true),
             Outcome::Late(refusal) => return Err(refusal.into()),
         };
@@ -83,7 +88,7 @@ impl Operation for Advance {
         let viewer = isolation::Viewer { project: Some(&viewer), grant: Some(&env.caller.grant) };
         let row = Row::of(&handoff, &steps);
         let row = store.read(|tx| isolation::shown_to(tx, viewer, &handoff, row))?;
-        Ok(AdvanceOutput { project_id, identity, handoff: row, was_done })
+        Ok(AdvanceOutput { project_id, identity, handoff: row, was_done, reason_added })
     }
 }
 
@@ -194,7 +199,7 @@ fn add_reason(
         crate::task::update_without_delta(tx, &task, &after)?;
     }
     let steps = handoff_step::of(tx, &handoff.handoff_id)?;
-    Ok(Outcome::Moved(Box::new(handoff), steps))
+    Ok(Outcome::Explained(Box::new(handoff), steps))
 }
 
 /// Whether the same identity has done exactly this before. Other words than those that were given then are no repetition, and one

@@ -1,6 +1,6 @@
 //! What is kept with a hand-off beside its columns.
 
-use baton_model::handoff::{Ending, Handoff, LateResult};
+use baton_model::handoff::{Ending, Handoff, LateResult, Rename};
 use baton_model::session::ProcessLocation;
 use baton_model::time::Millis;
 use serde::{Deserialize, Serialize};
@@ -72,6 +72,9 @@ pub(crate) struct HandoffDetails {
     /// The project from which it was sent, where that one was merged into its sender since: the receiver knows this name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sent_as: Option<String>,
+    /// The names that the repository of its issue had before.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub renames: Vec<Rename>,
     /// The hand-off that was left anew in its place.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replaced_by: Option<String>,

@@ -1,8 +1,9 @@
 //! A repository that was renamed or moved: its issues' pages name it as it is called now.
 
-use baton_model::handoff::{Handoff, State};
+use baton_model::handoff::{Handoff, Rename, State};
 use baton_model::id::identity_key;
 use baton_model::remote::Remote;
+use baton_model::time::{Millis, Timestamp};
 use baton_model::tracker::{is_same_repo, parse_issues_repo};
 use baton_store::{Failure, Tx, handoff, project};
 
@@ -54,7 +55,7 @@ pub(super) fn follow(
 ) -> Result<bool, Failure> {
     let Some(name) = NewName::of(known, url) else { return Ok(take_page(known, url)) };
     let others = handoff::in_repo(tx, &known.to_project_id, &name.before)?;
-    known.issues_repo = Some(name.now.clone());
+    take_name(known, &name, env.now);
     take_page(known, url);
     known.updated_at = env.now;
     let mut awaited = Vec::new();
@@ -66,7 +67,8 @@ pub(super) fn follow(
         if other.handoff_id == known.handoff_id || !tx.has_project(&other.from_project_id) {
             continue;
         }
-        let mut other = Handoff { issues_repo: Some(name.now.clone()), ..other };
+        let mut other = other;
+        take_name(&mut other, &name, env.now);
         if let Some(number) = other.issue_number {
             take_page(&mut other, &format!("{}/issues/{number}", name.page));
         }
@@ -91,6 +93,15 @@ pub(super) fn follow(
         news::signal_move(tx, env, &handoffs, &moved)?;
     }
     Ok(true)
+}
+
+/// Names the repository of a hand-off's issue as it is called now, and keeps how it was called.
+fn take_name(one: &mut Handoff, name: &NewName, now: Millis) {
+    let mut details = HandoffDetails::of(one);
+    let rename = Rename { before: name.before.clone(), now: name.now.clone(), at: Timestamp(now) };
+    details.renames.push(rename);
+    one.plan = details.to_text();
+    one.issues_repo = Some(name.now.clone());
 }
 
 /// Names this page as that of the hand-off's issue. Returns whether it was another one.

@@ -254,7 +254,7 @@ fn body(handoff: &Handoff) -> String {
         State::Failed => format!(
             "mend what it names, then: baton handoff retry {id}\nor take it back: baton handoff cancel {id}"
         ),
-        State::Expired => format!(
+        State::Expired | State::Declined => format!(
             "its description and all else: baton handoff show {id}\nleave it anew with these: baton handoff create --replaces {id}"
         ),
         _ => format!("more: baton handoff show {id}"),

@@ -104,7 +104,7 @@ pub use warning::{BatonWarning, Warning, WarningKind};
 pub use work_location::{EarlierLocation, OtherCheckout, WorkLocation};
 pub(crate) use working_copy::refresh as refresh_working_copy;
 pub(crate) use wrap::close;
-pub use wrap::{Wrap, WrapInput, WrapOutput};
+pub use wrap::{UncommittedFiles, Wrap, WrapInput, WrapOutput};
 
 /// Who releases a session, and the reason that they give.
 pub(crate) struct Releaser<'a> {

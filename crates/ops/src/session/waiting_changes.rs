@@ -134,9 +134,7 @@ impl WaitingChanges {
         let failure = outcome.failure.as_deref().filter(|_| !outcome.applied);
         // What helps is said with the reason, mostly with this command.
         self.advice = failure
-            .filter(|failure| {
-                !failure.contains("`baton changes apply") && !failure.contains("&& baton changes apply")
-            })
+            .filter(|failure| !failure.contains(&format!(" changes apply {}", self.baton_id)))
             .map(|_| format!("once that is done: `baton changes apply {}`", self.baton_id));
         self.outcome = Some(outcome);
     }

@@ -97,6 +97,11 @@ pub(super) fn advice(
     Some(left + rest)
 }
 
+/// Whether an advice says whether the commit of the work is here.
+pub(super) fn names_commit(advice: &str) -> bool {
+    advice.contains("its commit ")
+}
+
 /// How an advice ends for a caller who has all that was committed.
 const GO_ON_HERE: &str = "go on here";
 /// How it ends where no baton has what was not committed on another machine.

@@ -107,6 +107,11 @@ impl WorkLocation {
         self.is_found() && self.other_checkout.as_ref().is_some_and(|other| other.has_work != Some(true))
     }
 
+    /// Whether its advice says of the commit whether it is here.
+    pub fn names_commit(&self) -> bool {
+        self.advice.as_deref().is_some_and(super::work_advice::names_commit)
+    }
+
     /// Whether the working copy was found in its folder, or where it was moved to.
     pub(super) fn is_found(&self) -> bool {
         self.is_there == Some(true)

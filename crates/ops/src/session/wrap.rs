@@ -116,12 +116,24 @@ pub struct WrapOutput {
     /// Nothing is left to do: the baton waits for no agent.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub finished: bool,
+    /// What was not committed in the caller's working copy and stays there, as a face beside it says; none where changes go along.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uncommitted: Option<UncommittedFiles>,
     /// Who wrapped the session by force.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forced_by: Option<String>,
     /// Marks the answer of a repeated request.
     #[serde(flatten)]
     pub replay: Replay,
+}
+
+/// Files that are not committed and went with no baton.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UncommittedFiles {
+    /// How many there are.
+    pub count: usize,
+    /// The command that gives them to the baton.
+    pub command: String,
 }
 
 /// What the transaction came to: an answer, or a late call of a released session whose packet was kept as a note.
@@ -242,6 +254,7 @@ fn wrap(
         changes,
         earlier_changes,
         finished,
+        uncommitted: None,
         forced_by,
         replay: Replay::default(),
     };

@@ -95,7 +95,8 @@ on_every_backend! {
         assert_eq!(parts(w), 1, "they are kept once");
         w.ok(&ann, "changes_drop", json!({ "baton_id": first }));
         assert_eq!((content(w, &ann, &second), parts(w)), (b"same".to_vec(), 1));
-        w.no(&ann, "changes_show", json!({ "baton_id": first }), "changes_none");
+        let refused = w.no(&ann, "changes_show", json!({ "baton_id": first }), "changes_none");
+        assert!(text(&refused, "hint").contains("`baton changes keep "), "{refused:#}");
         w.ok(&ann, "changes_drop", json!({ "baton_id": second }));
         assert_eq!(parts(w), 0);
         assert!(text(&w.newest("other")["body"], "summary").contains("dropped"));

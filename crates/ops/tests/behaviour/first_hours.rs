@@ -211,9 +211,11 @@ on_every_backend! {
         let made = w.ok(&ann, "handoff_create", json!({ "to_project_id": "q", "subject": "add an endpoint" }));
         let id = text(&made, "handoff_id");
         let decline = |why: Option<&str>| json!({ "id": id, "action": "decline", "why": why });
-        w.ok(&ben, "handoff_advance", decline(None));
+        let without = w.ok(&ben, "handoff_advance", decline(None));
+        assert_eq!(without.get("reason_added"), None, "{without:#}");
         let declined = w.ok(&ben, "handoff_advance", decline(Some("no time")));
         let ended = &declined["ended"];
+        assert_eq!(declined["reason_added"], true, "{declined:#}");
         assert_eq!((&declined["state"], &declined["result"]), (&json!("declined"), &json!("no time")), "{declined:#}");
         assert_eq!((&ended["by"], &ended["why"], declined.get("was_done")), (&json!("Ben"), &json!("no time"), None));
         let news = w.pending(&ann);

@@ -157,6 +157,9 @@ on_every_backend! {
         assert_eq!(subjects.len(), 2, "{subjects:?}");
         assert!(subjects[0].contains("was declined by Donna of q") && subjects[1].contains("has expired"), "{subjects:?}");
         assert!(waiting[0]["body"].to_string().contains("not ours"));
+        for (news, id) in waiting.iter().zip([&id, &late]) {
+            assert!(text(news, "body").contains(&format!("baton handoff create --replaces {id}")), "{news:#}");
+        }
         let card = w.start(&sender());
         assert_eq!(card["sent"][0]["state"], "expired");
         assert_eq!((card["sent"][1]["state"].clone(), card["sent"][1]["why"].clone()), (json!("declined"), json!("not ours")));

@@ -236,6 +236,8 @@ on_every_backend! {
         let note = w.newest("note");
         assert_eq!(refusal["kept_delta_id"], note["delta_id"]);
         assert_eq!(note["body"]["late_packet"], packet);
+        let words = baton_model::delta::full_text_of(&note["body"]).unwrap_or_default();
+        assert!(words.starts_with("wrap of a released session: ") && !words.contains("\"summary\""), "{words}");
         assert_eq!(note["session_id"], wrap["session_id"]);
         assert_eq!(w.deltas("wrap").len(), 1);
     }

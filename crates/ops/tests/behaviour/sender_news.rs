@@ -109,6 +109,8 @@ on_every_backend! {
         for (number, id) in [(1, &own[0]), (2, &own[1]), (3, &over), (4, &other)] {
             let now = ("o/library".to_owned(), format!("https://github.example/o/library/issues/{number}"));
             assert_eq!(place(w, id), now);
+            let renames = w.ok(&receiver(), "handoff_show", json!({ "id": id }))["renames"].clone();
+            assert_eq!((&renames[0]["before"], &renames[0]["now"]), (&json!("o/r"), &json!("o/library")), "{renames:#}");
         }
         for (number, id) in [(1, &own[0]), (2, &own[1]), (4, &other)] {
             let note = text(&w.ok(&receiver(), "handoff_show", json!({ "id": id }))["note"], "text");

@@ -366,6 +366,12 @@ fn a_server_that_is_not_there_is_unreachable_and_no_password_is_told() {
     assert!(!fault.message.contains("s3cret@"), "{fault}");
 }
 
+/// The parameters of an address but for the schema that a test has for itself.
+fn without_options(parameters: &str) -> String {
+    let own = parameters.split('&').filter(|one| !one.starts_with("options="));
+    own.collect::<Vec<_>>().join("&")
+}
+
 #[test]
 fn a_database_that_is_not_there_is_to_be_made_and_an_address_to_be_corrected() {
     let hint = |url: &str| {
@@ -380,6 +386,10 @@ fn a_database_that_is_not_there_is_to_be_made_and_an_address_to_be_corrected() {
     let (server, _) = address.rsplit_once('/').unwrap();
     let missing = hint(&format!("{server}/not%20there?{parameters}"));
     assert!(missing.starts_with("Make it: `createdb 'not there'`"), "{missing}");
+    let sign = if parameters.is_empty() { "" } else { "&" };
+    let schema =
+        hint(&format!("{address}?{}{sign}options=-csearch_path%3Dnope", without_options(parameters)));
+    assert!(schema.contains("CREATE SCHEMA"), "{schema}");
 }
 
 #[test]

@@ -6,5 +6,6 @@ mod faults;
 mod field;
 mod left_out;
 mod random;
+mod settings;
 mod speed;
 mod stage;

@@ -7,12 +7,16 @@ use baton_model::time::rfc3339;
 
 use crate::render;
 
-/// A line each for the acceptor and the end, then the result or the reason in full, then results that came late.
+/// A line each for the acceptor, another name of the repository and the end, then the result or the reason in full, then results that came late.
 pub(super) fn lines(handoff: &View) -> String {
     let mut text = String::new();
     if let Some(by) = &handoff.accepted_by {
         let at = handoff.accepted_at.as_deref().map(time_text).unwrap_or_default();
         text.push_str(&format!("accepted by {}{at}\n", visible(by)));
+    }
+    for rename in &handoff.renames {
+        let (before, now) = (visible(&rename.before), visible(&rename.now));
+        text.push_str(&format!("{before} is called {now} now, seen at {}\n", rfc3339(rename.at.0)));
     }
     if let Some(ended) = &handoff.ended {
         let forced =

@@ -358,6 +358,12 @@ fn advance(action: Action, ending: EndArgs, app: &mut App) -> Result<(), AppErro
     app.show(&advanced, |advanced| {
         let handoff = &advanced.handoff.handoff;
         let (id, state) = (render::short_id(&handoff.handoff_id), handoff.state.as_str());
+        if advanced.reason_added {
+            let sender = visible(&handoff.from_identity);
+            return format!(
+                "the reason is added to hand-off {id}, which you declined before: {sender} is told\n"
+            );
+        }
         let before =
             if advanced.was_done { " already: you did that before, and nothing changed" } else { "" };
         format!("hand-off {id} is {state}{before}\n")

@@ -50,7 +50,7 @@ fn head(one: &Row, shown: &ShowOutput) -> String {
         "next",
         shown.receiver_missing.as_deref().map(register).or_else(|| match handoff.repository_missing {
             true => Some(without_repository(&handoff.handoff_id)),
-            false => next(handoff.state, &handoff.handoff_id),
+            false => next(handoff.state, &handoff.handoff_id).filter(|_| handoff.replaced_by.is_none()),
         }),
     );
     let links: Vec<Vec<String>> = shown
@@ -98,6 +98,9 @@ fn next(state: State, id: &str) -> Option<String> {
             "`baton handoff retry {id}` tries it now; a copy of a store waits for `baton store take-over`"
         )),
         State::Offered => Some(format!("`baton pickup --handoff {id}` in the receiving project")),
+        State::Declined | State::Expired => {
+            Some(format!("`baton handoff create --replaces {id}` leaves it anew with what it says"))
+        }
         _ => None,
     }
 }

@@ -82,8 +82,13 @@ pub(super) fn text(work: &WorkLocation, changes: Option<&WaitingChanges>) -> Str
         text.push_str(&format!("  checked out {place} now: {}\n", other.describe()));
     }
     match work.has_commit {
-        Some(true) if !work.is_here => text.push_str("  that commit is in this repository\n"),
-        Some(false) => text.push_str("  that commit is not in this repository\n"),
+        // The advice names the commit and where it is.
+        Some(true) if !work.is_here && !work.names_commit() => {
+            text.push_str("  that commit is in this repository\n");
+        }
+        Some(false) if !work.names_commit() => {
+            text.push_str("  that commit is not in this repository\n");
+        }
         _ => {}
     }
     text.extend(work.advice.as_ref().map(|advice| format!("  {advice}\n")));
@@ -121,6 +126,9 @@ fn place(work: &WorkLocation, is_applied: bool) -> String {
     }
 }
 
+/// How many files are named of what was left in another folder before.
+const MAX_EARLIER: usize = 3;
+
 /// What was left before that in another folder.
 fn earlier_place(earlier: &EarlierLocation, work: &WorkLocation) -> String {
     let place = earlier.copy.describe();
@@ -132,7 +140,8 @@ fn earlier_place(earlier: &EarlierLocation, work: &WorkLocation) -> String {
             "  committed earlier in {place}; what is checked out in {root} does not have it: `{merge} {commit}`\n"
         );
     }
-    let files = names(&earlier.uncommitted, earlier.uncommitted_total);
+    let shown = earlier.uncommitted.get(..MAX_EARLIER).unwrap_or(&earlier.uncommitted);
+    let files = names(shown, earlier.uncommitted_total);
     format!("  left earlier and not committed in {place}: {files}\n")
 }
 

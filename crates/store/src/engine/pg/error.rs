@@ -25,7 +25,20 @@ pub(super) fn fault(place: &str, sql: &str, error: tokio_postgres::Error) -> Fau
         FaultKind::Constraint | FaultKind::Other => format!(" (in: {})", one_line(sql)),
         _ => String::new(),
     };
+    if error.code() == Some(&SqlState::INVALID_SCHEMA_NAME) {
+        return missing_schema(place, error);
+    }
     Fault::new(kind, format!("{attempted} {place}: {}{statement}", chain(&error))).with_source(error)
+}
+
+/// The fault of a database in which no schema of the address is there: tables are made in none.
+fn missing_schema(place: &str, error: tokio_postgres::Error) -> Fault {
+    let what =
+        format!("cannot open {place}: its `search_path` names no schema that is there ({})", chain(&error));
+    Fault::new(FaultKind::CannotOpen, what).with_source(error).with_hint(
+        "Make the schema that `options=-csearch_path…` of the address names: `psql -c 'CREATE SCHEMA NAME' DATABASE`; or name another one \
+         in BATON_STORE. `baton config show` shows which counts.",
+    )
 }
 
 /// The fault of an attempt to connect to this database.
