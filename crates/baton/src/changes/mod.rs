@@ -24,6 +24,7 @@ mod new_place;
 mod owner;
 mod plumbing;
 mod push_note;
+mod put_away;
 mod recovery;
 mod refusal;
 mod registration;
@@ -50,6 +51,7 @@ pub(crate) use interrupted::{Leftover, recover, settle};
 pub(crate) use journal::Step;
 pub(crate) use owner::require_own_files;
 pub(crate) use push_note::PushNote;
+pub(crate) use put_away::given_files_advice;
 pub(crate) use recovery::{Recovered, Recovery};
 pub(crate) use remote::is_in_remote;
 pub(crate) use scratch_folder::scratch;
@@ -277,10 +279,7 @@ impl Fault {
                 "apply them in a repository without commits, or as a patch: `baton changes diff > FILE`, then `git apply FILE`"
             }
             Self::LocalChangesWithoutCommit { missing, .. } => {
-                return format!(
-                    "{}; then `git stash push -u ':!/.baton.toml'` puts away what lies here: repeat",
-                    missing.hint()
-                );
+                return format!("{}; then put away what lies here, and repeat", missing.hint());
             }
             Self::LocalChanges(_) => "commit or stash them, or apply in a new worktree: `git worktree add`",
             Self::HiddenChanges(_) => {

@@ -6,6 +6,7 @@ use baton_model::id::{is_shared_name, visible};
 use baton_model::refusal::Refusal;
 use baton_model::shell::shell_word;
 
+use super::put_away::{Obstacle, PutAway};
 use super::{Changes, Fault};
 use crate::app::App;
 use crate::git;
@@ -48,8 +49,12 @@ pub(super) fn refusal(fault: Fault, root: &Path, changes: &Changes, caller: &Cal
 
 /// None where another working copy would not help, and the commit of the changes is here.
 fn hint(fault: &Fault, root: &Path, changes: &Changes, caller: &Caller) -> Option<String> {
-    let (base, baton_id) = (changes.base.as_deref()?, changes.baton_id.as_deref()?);
-    let apply = caller.apply(baton_id);
+    let apply = caller.apply(changes.baton_id.as_deref()?);
+    // Nothing can be checked out before the first commit.
+    let Some(base) = changes.base.as_deref() else {
+        return matches!(fault, Fault::LocalChanges(_) | Fault::Obstacles(_))
+            .then(|| format!("move them to another folder, then `{apply}`"));
+    };
     match fault {
         Fault::MissingCommit { branch, .. } => {
             let there = way_to(root, base, branch.as_deref());
@@ -61,12 +66,13 @@ fn hint(fault: &Fault, root: &Path, changes: &Changes, caller: &Caller) -> Optio
             if there.starts_with("cd ") {
                 return Some(format!("first {}; then `{there} && {apply}` brings the work", missing.hint()));
             }
-            let aside = aside(root, files, changes);
-            let after = after_stash(files, changes, way_back(root, &there));
+            let missing = missing.hint();
+            if let Some(obstacle) = Obstacle::of(root) {
+                return Some(format!("first {missing}; {}, then repeat", obstacle.advice()));
+            }
+            let PutAway { first, after } = PutAway::of(root, files, changes, way_back(root, &there));
             return Some(format!(
-                "first {}; then {aside}{}, and `{there} && {apply}` brings the work{after}",
-                missing.hint(),
-                stash(root),
+                "first {missing}; then {first}, and `{there} && {apply}` brings the work{after}"
             ));
         }
         _ => {}
@@ -110,11 +116,6 @@ fn is_given_here(files: &[String], changes: &Changes) -> bool {
     files.iter().any(|file| changes.given_here.contains(file))
 }
 
-/// How files are put out of the way.
-fn stash(root: &Path) -> String {
-    format!("`{}` puts them away", git::stash_command(root))
-}
-
 /// How changes are applied in a working copy whose own files are out of the way.
 struct Way<'a> {
     root: &'a Path,
@@ -146,40 +147,12 @@ impl Way<'_> {
         if there.as_deref().is_some_and(|there| there.starts_with("cd ")) {
             return format!("`{commands}` brings the work; or apply in a new worktree: {anew}");
         }
-        let aside = aside(self.root, files, self.changes);
+        if let Some(obstacle) = Obstacle::of(self.root) {
+            return format!("{}, or apply in a new worktree: {anew}", obstacle.advice());
+        }
         let back = there.and_then(|there| way_back(self.root, &there));
-        let after = after_stash(files, self.changes, back);
-        let stash = stash(self.root);
-        format!("{aside}{stash}, then `{commands}`{after}; or apply in a new worktree: {anew}")
-    }
-}
-
-/// What is said first where untracked files lie at paths of the work: a stash does not bring them back over it. `files`: those that are
-/// named as changed.
-fn aside(root: &Path, files: &[String], changes: &Changes) -> String {
-    let uncommitted = git::uncommitted(root).unwrap_or_default();
-    let is_untracked = |path: &&String| {
-        !files.contains(path) && changes.files.contains(path) && !changes.given_here.contains(path)
-    };
-    let named: Vec<String> = uncommitted.iter().filter(is_untracked).map(|path| visible(path)).collect();
-    match named.is_empty() {
-        true => String::new(),
-        false => format!("move {} away, which the work has, too; ", named.join(", ")),
-    }
-}
-
-/// What becomes of files that were put away: what was given along from here comes back, other files do not. `back`: the branch on which
-/// they were changed, if that is another one now.
-fn after_stash(files: &[String], changes: &Changes, back: Option<String>) -> String {
-    if is_given_here(files, changes) {
-        return "; what you gave along before comes back with the work, so do not commit it".to_owned();
-    }
-    match back {
-        Some(branch) => format!(
-            "; once the work is committed, `git switch {} && git stash pop` brings them back",
-            shell_word(&branch)
-        ),
-        None => ", and `git stash pop` brings them back once the work is committed".to_owned(),
+        let PutAway { first, after } = PutAway::of(self.root, files, self.changes, back);
+        format!("{first}, then `{commands}`{after}; or apply in a new worktree: {anew}")
     }
 }
 

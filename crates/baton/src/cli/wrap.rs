@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use super::{ActingIdentity, read_input};
 use crate::app::App;
 use crate::changes::carry::{self, CapturedCopy};
-use crate::changes::require_own_files;
+use crate::changes::{given_files_advice, require_own_files};
 use crate::error::AppError;
 use crate::{git, render};
 
@@ -136,14 +136,6 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     app.show(&wrapped, |wrapped| answer_text(wrapped, root.as_deref()))
 }
 
-/// What is said of changes that go along: neither git nor a pickup writes over them where they were made.
-fn stays_too(root: &Path) -> String {
-    let stash = git::stash_command(root);
-    format!(
-        "  what goes along stays here, too: put it away with `{stash}` before the work comes back to this folder\n"
-    )
-}
-
 fn is_passed_on(one: &EarlierChanges) -> bool {
     one.place == ChangesPlace::NextBaton
 }
@@ -176,7 +168,10 @@ fn answer_text(wrapped: &WrapOutput, root: Option<&Path>) -> String {
         None => (String::new(), ""),
     };
     if !apply.is_empty() {
-        changes.push_str(&root.map(stays_too).unwrap_or_default());
+        // Neither git nor a pickup writes over it where it was made.
+        let given = wrapped.changes.as_ref().map(|manifest| manifest.files.as_slice()).unwrap_or_default();
+        let advice = root.map(|root| given_files_advice(root, given));
+        changes.push_str(&advice.map(|advice| format!("  {advice}\n")).unwrap_or_default());
     }
     changes.push_str(&super::changes::earlier_list(&wrapped.earlier_changes));
     if wrapped.earlier_changes.iter().any(is_passed_on) {

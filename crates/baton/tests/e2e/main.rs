@@ -138,6 +138,7 @@ mod worktree_machines;
 mod worktree_merges;
 mod worktree_page;
 mod worktree_places;
+mod worktree_put_away;
 mod worktree_settings;
 mod worktree_taken_back;
 mod worktree_unfinished;

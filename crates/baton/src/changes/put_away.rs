@@ -1,0 +1,161 @@
+//! How what is not committed is put away before work comes to a working copy, in the commands that answers print.
+
+use std::path::Path;
+
+use baton_model::changes::GitOperation;
+use baton_model::id::visible;
+use baton_model::shell::shell_word;
+
+use super::plumbing::Repo;
+use super::unfinished::unfinished;
+use super::{Changes, command_of};
+use crate::git::{self, Plumbing};
+
+/// The most paths that a printed command names.
+const MAX_PATHS: usize = 40;
+
+/// Why nothing can be put away in a working copy, or would not come back as it was.
+pub(super) enum Obstacle {
+    /// Git is in the middle of this, which a stash would end.
+    Operation(GitOperation),
+    /// Files have conflicts.
+    Conflicts,
+    /// There is no commit yet to which anything could go back.
+    NoCommit,
+}
+
+impl Obstacle {
+    /// Of the working copy with this top folder.
+    pub(super) fn of(root: &Path) -> Option<Self> {
+        let begun = Repo::open(&Plumbing, root).and_then(|repo| unfinished(&repo)).unwrap_or_default();
+        if let Some(begun) = begun.iter().find(|begun| begun.operation != GitOperation::Bisect) {
+            return Some(Self::Operation(begun.operation));
+        }
+        if git::read(root, &["ls-files", "--unmerged"]).is_some_and(|files| !files.trim().is_empty()) {
+            return Some(Self::Conflicts);
+        }
+        (git::has_commit(root, "HEAD") == Some(false)).then_some(Self::NoCommit)
+    }
+
+    /// What it is and what to do about it, in a clause.
+    pub(super) fn advice(&self) -> String {
+        match self {
+            Self::Operation(operation) => {
+                let command = command_of(*operation).unwrap_or("bisect");
+                format!("a {command} is under way here, and a stash would end it: finish it first")
+            }
+            Self::Conflicts => "files here have conflicts: resolve them first".to_owned(),
+            Self::NoCommit => {
+                "there is no commit here yet to go back to: move the files to another folder first".to_owned()
+            }
+        }
+    }
+}
+
+/// What a wrap says of the files that it gave along from the working copy with this top folder, and that stay there.
+pub(crate) fn given_files_advice(root: &Path, given: &[String]) -> String {
+    let before = "before the work comes back to this folder";
+    match Obstacle::of(root) {
+        Some(Obstacle::Operation(operation)) => {
+            let command = command_of(operation).unwrap_or("bisect");
+            format!(
+                "what goes along stays here, too, in the middle of a {command}, which a stash would end: finish it or `git {command} --abort` {before}"
+            )
+        }
+        Some(obstacle @ (Obstacle::Conflicts | Obstacle::NoCommit)) => {
+            format!("what goes along stays here, too; {}, {before}", obstacle.advice())
+        }
+        None => {
+            format!("what goes along stays here, too: put it away with `{}` {before}", stash_of(root, given))
+        }
+    }
+}
+
+/// The command that puts these files away, and no other ones where a command can say that.
+fn stash_of(root: &Path, files: &[String]) -> String {
+    let uncommitted = git::uncommitted(root).unwrap_or_default();
+    let (own, others): (Vec<_>, Vec<_>) = uncommitted.iter().partition(|path| files.contains(path));
+    let command = match (own.len(), others.len()) {
+        (_, 0) | (0, _) => git::stash_command(root),
+        (count, _) if count <= MAX_PATHS => format!("git stash push -u -- {}", paths(&own, "")),
+        (_, count) if count <= MAX_PATHS => format!("git stash push -u -- :/ {}", paths(&others, "exclude,")),
+        _ => git::stash_command(root),
+    };
+    format!("{}{command}", intended(root))
+}
+
+/// What has to come before any stash: git puts nothing away while a file is only marked as one to add.
+fn intended(root: &Path) -> String {
+    let marked = git::read(root, &["diff", "--name-only", "-z", "--diff-filter=A"]).unwrap_or_default();
+    let marked: Vec<String> = marked.split('\0').filter(|path| !path.is_empty()).map(str::to_owned).collect();
+    let marked: Vec<&String> = marked.iter().collect();
+    if marked.is_empty() { String::new() } else { format!("git add -- {} && ", paths(&marked, "")) }
+}
+
+/// Paths from the top of a working copy as words of a git command, in whatever folder it is typed.
+fn paths(paths: &[&String], magic: &str) -> String {
+    let word = |path: &&String| {
+        let is_plain = magic.is_empty()
+            && !path.contains(['*', '?', '[', '\\'])
+            && !path.starts_with(['!', '^', ':', '/', '(']);
+        match is_plain {
+            true => shell_word(&format!(":/{}", visible(path))),
+            false => shell_word(&format!(":({magic}top,literal){}", visible(path))),
+        }
+    };
+    paths.iter().map(word).collect::<Vec<_>>().join(" ")
+}
+
+/// How what lies in the way of changes is put away, and what becomes of it.
+pub(super) struct PutAway {
+    /// The commands that put it away, in a clause.
+    pub first: String,
+    /// How it comes back, as the end of a sentence.
+    pub after: String,
+}
+
+impl PutAway {
+    /// `files`: what is named as changed here. `back`: the branch on which that was changed, if another one is checked out by then.
+    pub(super) fn of(root: &Path, files: &[String], changes: &Changes, back: Option<String>) -> Self {
+        let uncommitted = git::uncommitted(root).unwrap_or_default();
+        let is_given = |path: &&String| changes.given_here.contains(path);
+        let given: Vec<String> = uncommitted.iter().filter(is_given).cloned().collect();
+        let has_others = files.iter().any(|path| !changes.given_here.contains(path));
+        // A stash does not bring an untracked file back over one that the work has.
+        let is_in_the_way = |path: &&String| {
+            !files.contains(path) && changes.files.contains(path) && !changes.given_here.contains(path)
+        };
+        let named: Vec<String> = uncommitted.iter().filter(is_in_the_way).map(|path| visible(path)).collect();
+        let move_away = match named.is_empty() {
+            true => String::new(),
+            false => format!("move {} away, which the work has, too; ", named.join(", ")),
+        };
+        let back = back.map(|branch| format!("git switch {} && ", shell_word(&branch)));
+        let pop = format!("`{}git stash pop`", back.as_deref().unwrap_or_default());
+        let (first, after) = match (given.is_empty(), has_others) {
+            (true, _) => (
+                format!("`{}{}` puts them away", intended(root), git::stash_command(root)),
+                match back {
+                    Some(_) => format!("; once the work is committed, {pop} brings them back"),
+                    None => format!(", and {pop} brings them back once the work is committed"),
+                },
+            ),
+            (false, false) => (
+                format!("`{}` puts them away", stash_of(root, &given)),
+                "; what you gave along before comes back with the work, so do not commit it".to_owned(),
+            ),
+            (false, true) => (
+                format!(
+                    "`{}` puts away what you gave along before, and `{}` your other changes",
+                    stash_of(root, &given),
+                    git::stash_command(root)
+                ),
+                format!(
+                    "; what you gave along comes back with the work, so do not commit it; once the work is committed, {pop} brings your \
+                     other changes back"
+                ),
+            ),
+        };
+        Self { first: format!("{move_away}{first}"), after }
+    }
+}

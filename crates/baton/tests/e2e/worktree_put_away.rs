@@ -1,0 +1,165 @@
+//! What is to be put away before work comes to a working copy: the printed commands take what went along and no other file, and none ends
+//! a merge.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::stage::{Stage, Terminal};
+use crate::worktrees::{committed, git, worktree};
+
+const WRAP: [&str; 6] = ["wrap", "--summary", "s", "--next", "n", "--with-changes"];
+const NAMES: &str =
+    "export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@a GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@a";
+
+/// The commands of a line, but those that come once the work is committed.
+fn commands(text: &str) -> Vec<&str> {
+    text.split('`').skip(1).step_by(2).collect()
+}
+
+fn line<'a>(text: &'a str, part: &str) -> &'a str {
+    text.lines().find(|line| line.contains(part)).unwrap_or_else(|| panic!("no {part}: {text}"))
+}
+
+fn follow(terminal: &Terminal<'_>, command: &str) {
+    terminal.shell(&format!("baton() {{ \"$BATON\" \"$@\"; }}; {NAMES}; {command}")).done();
+}
+
+/// What Ann gave along goes on in a worktree, and comes back.
+fn gone_on(stage: &Stage, file: &str) -> PathBuf {
+    let beside = worktree(stage, "beside", "fix");
+    let lola = stage.terminal("Lola").within(&beside);
+    lola.json(&["pickup", "--apply"]);
+    fs::write(beside.join(file), "further\n").expect("written");
+    lola.json(&WRAP);
+    beside
+}
+
+fn read(folder: impl AsRef<Path>, file: &str) -> Option<String> {
+    fs::read_to_string(folder.as_ref().join(file)).ok()
+}
+
+#[test]
+fn a_file_that_did_not_go_along_is_not_put_away() {
+    let stage = committed();
+    let ann = stage.terminal("Ann");
+    ann.json(&["start"]);
+    stage.file("shop/a.txt", "changed\n");
+    stage.file("shop/n [1].txt", "new\n");
+    let secret = format!("key = \"{}{}\"\n", "AKIA", "Q3EGRIFHJ7ZSKWML");
+    stage.file("shop/sec.txt", &secret);
+    let shown = ann.text(&WRAP);
+    let advice = line(&shown, "stays here, too");
+    assert!(advice.contains("git stash push -u -- ") && !advice.contains("sec.txt"), "{shown}");
+    gone_on(&stage, "a.txt");
+    let picked = ann.text(&["pickup", "--apply"]);
+    let reason = line(&picked, "NOT applied");
+    let below = stage.shop().join("below");
+    fs::create_dir(&below).expect("folder");
+    follow(&ann.within(&below), commands(reason)[0]);
+    follow(&ann, commands(reason)[1]);
+    assert_eq!(read(stage.shop(), "a.txt").as_deref(), Some("further\n"));
+    assert_eq!(read(stage.shop(), "n [1].txt").as_deref(), Some("new\n"));
+    git(&stage, stage.shop(), &["stash", "drop", "-q"]);
+    assert_eq!(read(stage.shop(), "sec.txt"), Some(secret));
+}
+
+#[test]
+fn other_changes_are_put_away_apart_and_come_back() {
+    let stage = committed();
+    let ann = stage.terminal("Ann");
+    ann.json(&["start"]);
+    stage.file("shop/run.sh", "run\n");
+    git(&stage, stage.shop(), &["add", "run.sh"]);
+    git(&stage, stage.shop(), &["commit", "-qm", "run"]);
+    stage.file("shop/a.txt", "changed\n");
+    ann.json(&WRAP);
+    gone_on(&stage, "a.txt");
+    stage.file("shop/run.sh", "own\n");
+    let picked = ann.text(&["pickup", "--apply"]);
+    let reason = line(&picked, "NOT applied");
+    let all = commands(reason);
+    follow(&ann, &all[..3].join(" && "));
+    assert_eq!(read(stage.shop(), "a.txt").as_deref(), Some("further\n"), "{reason}");
+    assert_eq!(read(stage.shop(), "run.sh").as_deref(), Some("run\n"));
+    git(&stage, stage.shop(), &["add", "a.txt"]);
+    git(&stage, stage.shop(), &["commit", "-qm", "work"]);
+    assert_eq!(all[3], "git stash pop", "{reason}");
+    follow(&ann, all[3]);
+    assert_eq!(read(stage.shop(), "run.sh").as_deref(), Some("own\n"));
+}
+
+#[test]
+fn no_stash_is_advised_in_the_middle_of_a_merge_or_with_conflicts() {
+    for is_resolved in [true, false] {
+        let stage = committed();
+        let commit = |text: &str| {
+            stage.file("shop/a.txt", text);
+            git(&stage, stage.shop(), &["commit", "-qam", text.trim()]);
+        };
+        let main = git(&stage, stage.shop(), &["branch", "--show-current"]);
+        git(&stage, stage.shop(), &["switch", "-qc", "side"]);
+        commit("side\n");
+        git(&stage, stage.shop(), &["switch", "-q", main.trim()]);
+        commit("main\n");
+        let beside = worktree(&stage, "beside", "fix");
+        let lola = stage.terminal("Lola").within(&beside);
+        lola.json(&["start"]);
+        fs::write(beside.join("a.txt"), "work\n").expect("written");
+        lola.json(&WRAP);
+        let ann = stage.terminal("Ann");
+        ann.shell(&format!("{NAMES}; ! git merge -q side")).done();
+        if is_resolved {
+            stage.file("shop/a.txt", "both\n");
+            git(&stage, stage.shop(), &["add", "a.txt"]);
+        }
+        let picked = ann.text(&["pickup", "--apply"]);
+        let reason = line(&picked, "NOT applied");
+        assert!(reason.contains("a merge is under way here") && !reason.contains("git stash"), "{reason}");
+        let anew = commands(reason).pop().expect("a worktree");
+        follow(&ann, anew);
+        assert!(stage.shop().join(".git/MERGE_HEAD").exists());
+        if is_resolved {
+            let shown = ann.text(&WRAP);
+            let advice = line(&shown, "stays here, too");
+            assert!(advice.contains("in the middle of a merge") && !advice.contains("git stash"), "{shown}");
+        }
+    }
+}
+
+#[test]
+fn a_file_that_is_only_marked_as_one_to_add_is_put_away_as_printed() {
+    let stage = committed();
+    let ann = stage.terminal("Ann");
+    ann.json(&["start"]);
+    stage.file("shop/ita", "i\n");
+    git(&stage, stage.shop(), &["add", "-N", "ita"]);
+    let shown = ann.text(&WRAP);
+    gone_on(&stage, "ita");
+    follow(&ann, commands(line(&shown, "stays here, too"))[0]);
+    ann.json(&["pickup", "--apply"]);
+    assert_eq!(read(stage.shop(), "ita").as_deref(), Some("further\n"));
+}
+
+#[test]
+fn without_a_commit_files_are_moved_away() {
+    let stage = Stage::ready();
+    let ann = stage.terminal("Ann");
+    ann.json(&["start"]);
+    stage.file("shop/a.txt", "a\n");
+    let shown = ann.text(&WRAP);
+    let advice = line(&shown, "stays here, too");
+    assert!(advice.contains("move the files to another folder") && !advice.contains("git "), "{shown}");
+    git(&stage, stage.root(), &["init", "-q", "new"]);
+    let new = stage.root().join("new");
+    let lola = stage.terminal("Lola").within(&new);
+    lola.json(&["init", "--join", "shop"]);
+    lola.json(&["pickup", "--apply"]);
+    fs::write(new.join("a.txt"), "further\n").expect("written");
+    lola.json(&WRAP);
+    let picked = ann.text(&["pickup", "--apply"]);
+    let reason = line(&picked, "NOT applied");
+    assert!(reason.contains("move") && !reason.contains("git "), "{reason}");
+    fs::rename(stage.shop().join("a.txt"), stage.root().join("a.txt")).expect("moved");
+    follow(&ann, commands(reason).pop().expect("a command"));
+    assert_eq!(read(stage.shop(), "a.txt").as_deref(), Some("further\n"));
+}
