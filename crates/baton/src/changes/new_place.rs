@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use baton_model::id::{is_shared_name, visible};
+use baton_model::id::is_shared_name;
 use baton_model::refusal::Refusal;
 use baton_model::shell::shell_word;
 
