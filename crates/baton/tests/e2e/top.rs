@@ -83,8 +83,9 @@ fn every_view_is_one_key_away_and_a_message_is_answered() {
         ("3", "1 can be picked up"),
         ("4", "0 hand-offs"),
         ("5", "Paint the shed"),
-        ("7", "1 projects"),
+        ("7", "1 project"),
         ("8", "2 threads of shop"),
+        ("9", "0 decisions, the newest first · 0 shows those of all projects"),
         ("6", "Which law?"),
     ] {
         top.press(key);
@@ -125,10 +126,10 @@ fn a_thread_is_one_row_however_many_sessions_it_went_through_and_its_story_is_op
     zoe.json(&["pickup"]);
     zoe.json(&["decide", "Round half up", "--why", "the law"]);
     zoe.json(&["wrap", "--summary", "The tax is rounded"]);
-    // All eight views are named at 80 columns.
+    // All nine views are named at 80 columns.
     let mut top = seat(&ann, "stty rows 24 cols 80; baton top --every 1 --color never");
     top.see("[1 Inbox]");
-    top.see("7 Projects 8 Threads");
+    top.see("2Agents 3Batons 4Hand-offs 5Tasks 6Mail 7Projects 8Threads 9Decisions");
     top.press("8");
     top.see("2 threads of shop");
     top.press("/rounded\r");
@@ -293,7 +294,7 @@ fn it_works_on_a_server_without_colours_and_on_a_screen_that_is_resized() {
     top.press("jjj");
     top.see("> waiting baton");
     // On a smaller screen the view and the row that is meant are still seen.
-    top.see("[Inbox]  1-8");
+    top.see("[Inbox]  1-9");
     top.see("> waiting");
     top.press("G");
     top.see("Part 29");
@@ -483,4 +484,43 @@ fn without_a_terminal_it_says_what_to_call_instead() {
     let stage = Stage::ready();
     let refused = stage.terminal("Ann").refused(1, "terminal_missing", &["top"]);
     assert!(refused.to_string().contains("baton attention"), "{refused:#}");
+}
+
+#[test]
+fn what_was_decided_in_all_projects_is_a_view_and_projects_have_their_figures() {
+    if !script() {
+        return;
+    }
+    let stage = Stage::ready();
+    busy(&stage);
+    let bank = stage.repo("bank");
+    stage.terminal("Setup").within(&bank).json(&["init"]);
+    let max = stage.terminal("Max").within(&bank);
+    max.json(&["start"]);
+    max.json(&["decide", "Settle at night", "--why", "the batch", "--rejected", "at noon"]);
+    stage.terminal("Donna").json(&["decide", "Round half up"]);
+    let ann = stage.terminal("Ann");
+    let mut top = seat(&ann, "stty rows 24 cols 80; baton top --every 1 --color never");
+    top.see("[1 Inbox]");
+    top.press("9");
+    top.see("all projects · 2 decisions, the newest first");
+    top.see("Settle at night (the batch)");
+    top.press("/night\r");
+    top.press("\r");
+    top.see("rejected  at noon");
+    top.see("decided   by Max, 20");
+    top.press("q");
+    // The row that was shown stays the one that is meant once all are seen.
+    top.press("\u{1b}");
+    top.see("2 decisions");
+    top.press("m");
+    top.see("Write · your name: Ann · to: Max");
+    top.press("\u{1b}");
+    top.see("nothing was done");
+    top.press("7");
+    top.see("project  sessions  tasks  folder");
+    top.see("bank     1         0");
+    top.see("shop     1         1");
+    top.press("q");
+    assert_eq!(top.end(), 0);
 }
