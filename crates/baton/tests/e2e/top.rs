@@ -507,8 +507,8 @@ fn what_was_decided_in_all_projects_is_a_view_and_projects_have_their_figures() 
     top.see("Settle at night (the batch)");
     top.press("/night\r");
     top.press("\r");
-    top.see("rejected  at noon");
     top.see("decided   by Max, 20");
+    top.see("rejected  at noon");
     top.press("q");
     // The row that was shown stays the one that is meant once all are seen.
     top.press("\u{1b}");
