@@ -9,7 +9,7 @@ use crate::picker::{Seat, script};
 use crate::stage::{BATON, Stage, Terminal, text};
 
 /// What waits, who works, what is to be done, what was written.
-fn busy(stage: &Stage) -> String {
+pub(crate) fn busy(stage: &Stage) -> String {
     let lola = stage.terminal("Lola");
     lola.json(&["start"]);
     let left = lola.json(&["wrap", "--summary", "Prices are rounded", "--next", "Round the tax"]);
@@ -26,7 +26,7 @@ fn busy(stage: &Stage) -> String {
     text(&left, "delta_id")
 }
 
-fn seat(terminal: &Terminal<'_>, line: &str) -> Seat {
+pub(crate) fn seat(terminal: &Terminal<'_>, line: &str) -> Seat {
     Seat::open(terminal.program("script"), &line.replace("baton", BATON))
 }
 
@@ -484,43 +484,4 @@ fn without_a_terminal_it_says_what_to_call_instead() {
     let stage = Stage::ready();
     let refused = stage.terminal("Ann").refused(1, "terminal_missing", &["top"]);
     assert!(refused.to_string().contains("baton attention"), "{refused:#}");
-}
-
-#[test]
-fn what_was_decided_in_all_projects_is_a_view_and_projects_have_their_figures() {
-    if !script() {
-        return;
-    }
-    let stage = Stage::ready();
-    busy(&stage);
-    let bank = stage.repo("bank");
-    stage.terminal("Setup").within(&bank).json(&["init"]);
-    let max = stage.terminal("Max").within(&bank);
-    max.json(&["start"]);
-    max.json(&["decide", "Settle at night", "--why", "the batch", "--rejected", "at noon"]);
-    stage.terminal("Donna").json(&["decide", "Round half up"]);
-    let ann = stage.terminal("Ann");
-    let mut top = seat(&ann, "stty rows 24 cols 80; baton top --every 1 --color never");
-    top.see("[1 Inbox]");
-    top.press("9");
-    top.see("all projects · 2 decisions, the newest first");
-    top.see("Settle at night (the batch)");
-    top.press("/night\r");
-    top.press("\r");
-    top.see("decided   by Max, 20");
-    top.see("rejected  at noon");
-    top.press("q");
-    // The row that was shown stays the one that is meant once all are seen.
-    top.press("\u{1b}");
-    top.see("2 decisions");
-    top.press("m");
-    top.see("Write · your name: Ann · to: Max");
-    top.press("\u{1b}");
-    top.see("nothing was done");
-    top.press("7");
-    top.see("project  sessions  tasks  folder");
-    top.see("bank     1         0");
-    top.see("shop     1         1");
-    top.press("q");
-    assert_eq!(top.end(), 0);
 }

@@ -119,10 +119,10 @@ fn the_filter_narrows_and_is_left_again() {
     assert_eq!((state.press(Key::Leave), state.matching_rows().len()), (KeyEffect::Stay, 2));
     assert_eq!(state.row().map(|row| row.key.as_str()), Some("beta"), "and stays so among all");
     // Left while it is typed, too; where nothing is found, what was meant before stays so.
-    for (words, meant) in [("/alp", "alpha"), ("/zzz", "alpha"), ("/BET", "beta")] {
+    for (words, expected) in [("/alp", "alpha"), ("/zzz", "alpha"), ("/BET", "beta")] {
         typed(&mut state, words);
         state.press(Key::Leave);
-        assert_eq!(state.row().map(|row| row.key.as_str()), Some(meant), "{words}");
+        assert_eq!(state.row().map(|row| row.key.as_str()), Some(expected), "{words}");
     }
     assert_eq!(state.press(Key::Leave), KeyEffect::Quit);
 }
