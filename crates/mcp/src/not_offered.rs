@@ -62,6 +62,10 @@ pub const NOT_OFFERED: &[(&str, &str)] = &[
     (task::Tree::NAME, "for people: `bd dep tree`"),
     (session::CommitOrigin::NAME, "of commits, which the command line reads: `baton why`"),
     (audit::Report::NAME, "reads instruction files, which only the command line does"),
+    (
+        ledger::Decisions::NAME,
+        "for a person who looks at all projects; of one, action ledger of the tool recall",
+    ),
     (ledger::Export::NAME, "a whole project at once: `baton log export`"),
     (ledger::Heads::NAME, "for the server's own stream of events"),
     (ledger::Import::NAME, "a whole project at once: `baton log import`"),

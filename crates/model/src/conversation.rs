@@ -144,6 +144,7 @@ pub fn merge_packets(earlier: &Packet, mut later: Packet, baton_id: &str, until:
     };
     add(&mut later.next_steps, &earlier.next_steps);
     add(&mut later.open_loops, &earlier.open_loops);
+    add(&mut later.session_notes, &earlier.session_notes);
     add(&mut later.constraints, &earlier.constraints);
     add(&mut later.known_issues, &earlier.known_issues);
     for decision in &earlier.decisions {

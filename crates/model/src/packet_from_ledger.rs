@@ -112,30 +112,49 @@ fn own_packet(session: &Session, deltas: &[Delta]) -> Packet {
         session_id: Some(session.session_id.clone()),
         created_at: deltas.last().map(|last| rfc3339(last.created_at)),
         decisions: decided.chain(captured.decisions.clone()).collect(),
-        open_loops: of(Kind::Note, open_text).chain(captured.open_loops.clone()).collect(),
+        open_loops: of(Kind::Note, question_of).chain(captured.open_loops.clone()).collect(),
+        session_notes: of(Kind::Note, plain_words_of).chain(captured.session_notes.clone()).collect(),
         known_issues: of(Kind::Note, words_of_stop).chain(captured.known_issues.clone()).collect(),
         work_completed: of(Kind::Checkpoint, |delta| text_of(delta, "summary")).collect(),
         ..captured
     }
 }
 
-/// Everything that a note says.
 /// Tag of the note by which the supervisor of an agent says why it stopped: that is no question.
 pub const STOP_TAG: &str = "stop";
 
-fn is_stop(delta: &Delta) -> bool {
+/// Tag by which an agent says that its note is a question, whatever its words end in.
+const QUESTION_TAG: &str = "question";
+
+fn has_tag(delta: &Delta, name: &str) -> bool {
     let body: Value = serde_json::from_str(&delta.body).unwrap_or_default();
-    body.get("tags").and_then(Value::as_array).is_some_and(|tags| tags.iter().any(|tag| tag == STOP_TAG))
+    body.get("tags").and_then(Value::as_array).is_some_and(|tags| tags.iter().any(|tag| tag == name))
 }
 
-fn open_text(delta: &Delta) -> Option<String> {
-    words_of(delta).filter(|_| !is_stop(delta))
+/// A note that asks something: a sentence of it ends in a question mark, or it is tagged so.
+fn question_of(delta: &Delta) -> Option<String> {
+    words_of(delta).filter(|text| !has_tag(delta, STOP_TAG) && is_question(delta, text))
+}
+
+/// A note that asks nothing.
+fn plain_words_of(delta: &Delta) -> Option<String> {
+    words_of(delta).filter(|text| !has_tag(delta, STOP_TAG) && !is_question(delta, text))
 }
 
 fn words_of_stop(delta: &Delta) -> Option<String> {
-    words_of(delta).filter(|_| is_stop(delta))
+    words_of(delta).filter(|_| has_tag(delta, STOP_TAG))
 }
 
+fn is_question(delta: &Delta, text: &str) -> bool {
+    // A question mark within a word is part of an address: `/list?page=2`.
+    let ends_in_mark = |word: &str| {
+        let word = word.trim_end_matches(['"', '\'', '”', '’', '»', ')', ']', '*', '_', '!', '.']);
+        word.ends_with(['?', '؟']) || word.contains('？')
+    };
+    has_tag(delta, QUESTION_TAG) || text.split_whitespace().any(ends_in_mark)
+}
+
+/// Everything that a note says.
 fn words_of(delta: &Delta) -> Option<String> {
     full_text_of(&serde_json::from_str(&delta.body).ok()?)
 }
@@ -286,9 +305,28 @@ mod tests {
             ["ledger#2", "ledger#5"]
         );
         assert_eq!(packet.decisions[0].rejected, ["chrono"]);
-        assert_eq!(packet.open_loops.iter().map(|open| open.text.as_str()).collect::<Vec<_>>(), ["ask Tom"]);
+        // A plain note is no question.
+        assert_eq!(packet.open_loops, []);
+        assert_eq!(packet.session_notes.iter().map(|one| one.text.as_str()).collect::<Vec<_>>(), ["ask Tom"]);
         assert_eq!(packet.known_issues[0].text, "Codex stopped at a limit");
         assert_eq!(packet.metadata["state"]["step"], 3);
+    }
+
+    #[test]
+    fn only_a_note_that_asks_is_an_open_question() {
+        let told_as = |text: &str, tags: Value| {
+            let note = delta(1, Kind::Note, json!({ "text": text, "tags": tags }));
+            let packet = packet(&session(), &[note], None, None);
+            (packet.open_loops.len(), packet.session_notes.len(), packet.known_issues.len())
+        };
+        for question in ["Which law?", "Is it \"EU\" (or “UK”?) I wait.", "为什么？", "Why?!"] {
+            assert_eq!(told_as(question, json!([])), (1, 0, 0), "{question}");
+        }
+        for plain in ["changed CSV export 13", "GET /list?page=2 is slow", "which law is open"] {
+            assert_eq!(told_as(plain, json!([])), (0, 1, 0), "{plain}");
+        }
+        assert_eq!(told_as("which law is open", json!(["question"])), (1, 0, 0));
+        assert_eq!(told_as("Is the limit reached?", json!(["stop"])), (0, 0, 1));
     }
 
     #[test]

@@ -52,6 +52,7 @@ pub static ALL: &[OperationEntry] = &[
     entry::<lease::List>(),
     entry::<lease::Release>(),
     entry::<lease::Take>(),
+    entry::<ledger::Decisions>(),
     entry::<ledger::Export>(),
     entry::<ledger::Heads>(),
     entry::<ledger::Import>(),

@@ -3,6 +3,7 @@
 mod act;
 mod activity;
 mod data;
+mod decisions;
 mod draw;
 mod rows;
 mod state;

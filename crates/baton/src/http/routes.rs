@@ -65,6 +65,7 @@ pub(super) static ROUTES: &[Route] = &[
     get("/projects/{project}/status", session::Status::NAME),
     get("/projects/{project}/audit", audit::Report::NAME),
     get("/projects/{project}/ledger", ledger::LedgerList::NAME),
+    get("/projects/{project}/decisions", ledger::Decisions::NAME),
     get("/projects/{project}/export", ledger::Export::NAME),
     create("/projects/{project}/notes", ledger::Note::NAME),
     get("/projects/{project}/sessions", session::History::NAME),
@@ -138,6 +139,7 @@ pub(super) static ROUTES: &[Route] = &[
     get("/shares/preview/{id}", share::Preview::NAME),
     delete("/shares/{id}", share::Revoke::NAME),
     get("/threads/{id}", thread::Show::NAME),
+    get("/decisions", ledger::Decisions::NAME),
     get("/heads", ledger::Heads::NAME),
     get("/check", ledger::StoreCheck::NAME),
 ];

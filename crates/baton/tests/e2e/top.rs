@@ -9,7 +9,7 @@ use crate::picker::{Seat, script};
 use crate::stage::{BATON, Stage, Terminal, text};
 
 /// What waits, who works, what is to be done, what was written.
-fn busy(stage: &Stage) -> String {
+pub(crate) fn busy(stage: &Stage) -> String {
     let lola = stage.terminal("Lola");
     lola.json(&["start"]);
     let left = lola.json(&["wrap", "--summary", "Prices are rounded", "--next", "Round the tax"]);
@@ -26,7 +26,7 @@ fn busy(stage: &Stage) -> String {
     text(&left, "delta_id")
 }
 
-fn seat(terminal: &Terminal<'_>, line: &str) -> Seat {
+pub(crate) fn seat(terminal: &Terminal<'_>, line: &str) -> Seat {
     Seat::open(terminal.program("script"), &line.replace("baton", BATON))
 }
 
@@ -83,8 +83,9 @@ fn every_view_is_one_key_away_and_a_message_is_answered() {
         ("3", "1 can be picked up"),
         ("4", "0 hand-offs"),
         ("5", "Paint the shed"),
-        ("7", "1 projects"),
+        ("7", "1 project"),
         ("8", "2 threads of shop"),
+        ("9", "0 decisions, the newest first · 0 shows those of all projects"),
         ("6", "Which law?"),
     ] {
         top.press(key);
@@ -125,10 +126,10 @@ fn a_thread_is_one_row_however_many_sessions_it_went_through_and_its_story_is_op
     zoe.json(&["pickup"]);
     zoe.json(&["decide", "Round half up", "--why", "the law"]);
     zoe.json(&["wrap", "--summary", "The tax is rounded"]);
-    // All eight views are named at 80 columns.
+    // All nine views are named at 80 columns.
     let mut top = seat(&ann, "stty rows 24 cols 80; baton top --every 1 --color never");
     top.see("[1 Inbox]");
-    top.see("7 Projects 8 Threads");
+    top.see("2Agents 3Batons 4Hand-offs 5Tasks 6Mail 7Projects 8Threads 9Decisions");
     top.press("8");
     top.see("2 threads of shop");
     top.press("/rounded\r");
@@ -295,7 +296,7 @@ fn it_works_on_a_server_without_colours_and_on_a_screen_that_is_resized() {
     top.see("> waiting baton");
     std::fs::write(stage.home().join("seen"), "").expect("written");
     // On a smaller screen the view and the row that is meant are still seen.
-    top.see("[Inbox]  1-8");
+    top.see("[Inbox]  1-9");
     top.see("> waiting");
     top.press("G");
     top.see("Part 29");

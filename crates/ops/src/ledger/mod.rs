@@ -1,6 +1,7 @@
 //! Writing and reading the ledger.
 
 mod check;
+mod decisions;
 mod export;
 mod heads;
 mod import;
@@ -19,6 +20,7 @@ use serde_json::Value;
 use crate::op::Env;
 pub use baton_model::delta::Row;
 pub use check::{StoreCheck, StoreCheckInput, StoreCheckOutput};
+pub use decisions::{Decisions, DecisionsInput, DecisionsOutput};
 pub use export::{Export, ExportInput, ExportOutput};
 pub use heads::{Head, Heads, HeadsInput, HeadsOutput};
 pub use import::{Import, ImportInput, ImportOutput};

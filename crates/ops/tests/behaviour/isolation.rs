@@ -128,6 +128,19 @@ on_every_backend! {
         assert_eq!(found(w, &standing("/repos/a"), Some("lone")), ["lone"], "named outright");
     }
 
+    fn decisions_of_all_projects_leave_isolated_ones_out_and_one_inside_sees_its_own(w) {
+        world(w);
+        for project in ["a", "lone"] {
+            w.ok(&at(project), "ledger_note", json!({ "kind": "decision", "text": format!("in {project}") }));
+        }
+        let mut read = |who: &Agent| {
+            let found = w.ok(who, "decision_list", json!({ "all": true }));
+            list(&found["items"]).iter().map(|one| text(&one["body"], "what")).collect::<Vec<_>>()
+        };
+        assert_eq!(read(&standing("/somewhere")), ["in a"]);
+        assert_eq!(read(&standing("/repos/lone")), ["in lone"]);
+    }
+
     fn a_baton_and_a_session_are_shown_by_their_ids_on_their_own_side_of_isolation_only(w) {
         world(w);
         let there = at("a").at("/repos/a", None);

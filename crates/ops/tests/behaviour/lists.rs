@@ -107,6 +107,34 @@ on_every_backend! {
         w.no(&agent("Ann"), "baton_list", json!({ "order": "sideways" }), "input_invalid");
     }
 
+    fn what_was_decided_in_all_projects_is_read_to_its_end_and_each_once(w) {
+        w.register("q");
+        w.register("r");
+        // Several in one instant, in more than one project, and the rest apart.
+        for n in 0..3 {
+            for project in ["q", "p", "r"] {
+                let who = agent("Lola").project(project);
+                for part in 0..2 {
+                    let note = json!({ "kind": "decision", "text": format!("{project} {n}{part}"), "why": "the law" });
+                    w.ok(&who, "ledger_note", note);
+                }
+                w.ok(&who, "ledger_note", json!({ "text": "no decision" }));
+            }
+            w.advance(1_000);
+        }
+        let read = |w: &mut World, input: Value| -> Vec<String> {
+            all_pages(w, "decision_list", (input, "cursor")).iter().map(|one| text(&one["body"], "what")).collect()
+        };
+        let whole = read(w, json!({ "all": true }));
+        assert_eq!(whole[..7], ["p 21", "p 20", "q 21", "q 20", "r 21", "r 20", "p 11"], "{whole:?}");
+        assert_eq!(whole.len(), 18);
+        for limit in [1, 2, 5, 17] {
+            assert_eq!(read(w, json!({ "all": true, "limit": limit })), whole, "{limit}");
+        }
+        assert_eq!(read(w, json!({ "project": "q", "limit": 4 })), ["q 21", "q 20", "q 11", "q 10", "q 01", "q 00"]);
+        w.no(&agent("Ann"), "decision_list", json!({ "all": true, "cursor": "nonsense" }), "cursor_invalid");
+    }
+
     fn hand_offs_are_read_by_state_addressee_and_from_either_end(w) {
         w.register("q");
         let (lola, ben) = (agent("Lola"), agent("Ben").project("q"));

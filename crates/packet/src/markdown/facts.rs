@@ -28,6 +28,10 @@ pub(super) fn questions(cx: &RenderContext, out: &mut Vec<Entry>) {
     list(cx, out, (Section::Questions, "open questions", rank::OPEN), &questions);
 }
 
+pub(super) fn notes(cx: &RenderContext, out: &mut Vec<Entry>) {
+    list(cx, out, (Section::Notes, "notes", rank::OPEN), &cx.packet.session_notes);
+}
+
 /// Whether the entry is the last failure, which has a section of its own.
 fn is_last_failure(cx: &RenderContext, at: &Option<String>) -> bool {
     let failure = cx.packet.last_failure.as_ref().and_then(|failure| failure.at.as_deref());

@@ -332,7 +332,7 @@ fn at_least(budget: Budget) -> Budget {
 
 /// Everything the document can say, in the order of the page.
 fn entries(cx: &RenderContext) -> Vec<Entry> {
-    let parts: [fn(&RenderContext, &mut Vec<Entry>); 24] = [
+    let parts: [fn(&RenderContext, &mut Vec<Entry>); 25] = [
         start::overview,
         start::summary,
         start::start,
@@ -344,6 +344,7 @@ fn entries(cx: &RenderContext) -> Vec<Entry> {
         facts::attempts,
         facts::plan,
         facts::questions,
+        facts::notes,
         facts::issues,
         place::git,
         commands::commands,

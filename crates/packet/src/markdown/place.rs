@@ -64,7 +64,7 @@ pub(super) fn places(packet: &Packet) -> Vec<&str> {
     let requests = packet.requests.iter().flat_map(|r| [&r.first, &r.last]).flatten().map(|t| &t.at);
     let texts = [&packet.constraints, &packet.work_completed, &packet.next_steps, &packet.open_loops]
         .into_iter()
-        .chain([&packet.known_issues, &packet.refs])
+        .chain([&packet.session_notes, &packet.known_issues, &packet.refs])
         .flatten()
         .map(|t| &t.at);
     requests

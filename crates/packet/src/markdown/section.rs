@@ -14,6 +14,7 @@ pub(super) enum Section {
     Attempts,
     Pending,
     Questions,
+    Notes,
     Issues,
     Git,
     Commands,
@@ -31,7 +32,7 @@ pub(super) enum Section {
 }
 
 impl Section {
-    pub(super) const ALL: [Self; 25] = [
+    pub(super) const ALL: [Self; 26] = [
         Self::Overview,
         Self::Summary,
         Self::Start,
@@ -43,6 +44,7 @@ impl Section {
         Self::Attempts,
         Self::Pending,
         Self::Questions,
+        Self::Notes,
         Self::Issues,
         Self::Git,
         Self::Commands,
@@ -72,6 +74,7 @@ impl Section {
             Self::Files => "Files",
             Self::Pending => "Pending Tasks",
             Self::Questions => "Open Questions",
+            Self::Notes => "Notes",
             Self::Issues => "Known Issues",
             Self::Verify => "Checks",
             Self::Git => "Git State",

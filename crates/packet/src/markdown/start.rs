@@ -182,7 +182,7 @@ fn is_request_last(packet: &Packet) -> bool {
         packet.requests.as_ref().and_then(|requests| requests.last.as_ref().or(requests.first.as_ref()));
     let request = place::line_of(last.and_then(|last| last.at.as_deref()));
     let latest = place::places(packet).into_iter().filter_map(|at| place::line_of(Some(at))).max();
-    let calls = !packet.open_loops.is_empty();
+    let calls = !packet.open_loops.is_empty() || !packet.session_notes.is_empty();
     request.zip(latest).is_some_and(|(request, latest)| request == latest) && !calls
 }
 

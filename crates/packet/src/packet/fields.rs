@@ -17,7 +17,7 @@ pub(super) fn fault(error: &serde_json::Error) -> String {
 }
 
 /// Every field of a packet, in the order of its definition.
-pub const FIELDS: [&str; 34] = [
+pub const FIELDS: [&str; 35] = [
     "summary",
     "source",
     "target",
@@ -29,6 +29,7 @@ pub const FIELDS: [&str; 34] = [
     "work_completed",
     "next_steps",
     "open_loops",
+    "session_notes",
     "pending_tasks",
     "proposal",
     "decisions",

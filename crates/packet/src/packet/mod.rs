@@ -67,6 +67,9 @@ pub struct Packet {
     /// Questions without an answer.
     #[serde(deserialize_with = "items", skip_serializing_if = "Vec::is_empty")]
     pub open_loops: Vec<Text>,
+    /// What a session wrote down that asks nothing.
+    #[serde(deserialize_with = "items", skip_serializing_if = "Vec::is_empty")]
+    pub session_notes: Vec<Text>,
     /// The plan: items done, in progress and open.
     #[serde(deserialize_with = "items", skip_serializing_if = "Vec::is_empty")]
     pub pending_tasks: Vec<PlanItem>,

@@ -4,16 +4,19 @@ use baton_model::accounting::plural;
 use baton_model::id::{identity_key, visible};
 use baton_ops::attention::{Attention, AttentionInput, AttentionOutput, MOST_OWN};
 use baton_ops::op::Operation;
-use baton_ops::{baton, handoff, lease, message, project, session, task, thread};
+use baton_ops::{baton, handoff, lease, ledger, message, project, session, task, thread};
 
 use super::super::{batons, handoff as handoff_text, lease as lease_text, mail, sessions, task as task_text};
-use super::rows;
 use super::state::{Detail, Listing, Noun, Row, State, Target, View};
+use super::{decisions, rows};
 use crate::app::App;
 use crate::error::AppError;
 
 /// Rows of one page.
 const PAGE: i64 = 100;
+
+/// Projects whose sessions and tasks are counted, those that were wrapped in last.
+const WITH_FIGURES: usize = 200;
 
 /// An error in one line.
 pub(super) fn error_line(error: &AppError) -> String {
@@ -40,6 +43,7 @@ pub(super) fn listing(app: &mut App, state: &State) -> Result<Listing, AppError>
         View::Mail => reader.mail(),
         View::Projects => reader.projects(),
         View::Threads => reader.threads(),
+        View::Decisions => reader.decisions(&identity_key(&state.identity)),
     }?;
     let scope = app.scope();
     for row in &mut listing.rows {
@@ -192,9 +196,28 @@ impl Reader<'_> {
 
     fn projects(&mut self) -> Result<Listing, AppError> {
         let found = self.app.run::<project::List>(&project::ListInput {})?;
-        let rows: Vec<Row> = found.items.iter().map(rows::project_row).collect();
-        let heading = self.scoped(&format!("{} projects", rows.len()));
-        Ok(Listing { heading, columns: &["project", "folder"], rows, is_more: false })
+        let figures = self.app.run::<project::Overview>(&project::OverviewInput { limit: WITH_FIGURES })?;
+        let row = |of: &project::Row| {
+            let figures = figures.items.iter().find(|one| one.project_id == of.project.project_id);
+            rows::project_row(of, figures)
+        };
+        let rows: Vec<Row> = found.items.iter().map(row).collect();
+        let heading = self.scoped(&format!("{} {}", rows.len(), plural(rows.len(), "project")));
+        Ok(Listing { heading, columns: &["project", "sessions", "tasks", "folder"], rows, is_more: false })
+    }
+
+    fn decisions(&mut self, viewer: &str) -> Result<Listing, AppError> {
+        let (project, all) = (self.scope.clone(), self.scope.is_none());
+        let (found, is_more) = self.pages::<ledger::Decisions>(
+            |cursor| ledger::DecisionsInput { project: project.clone(), all, limit: Some(PAGE), cursor },
+            |answer| answer.next.clone(),
+        )?;
+        let rows: Vec<Row> =
+            found.iter().flat_map(|page| &page.items).map(|of| decisions::row(of, viewer)).collect();
+        let way = if all { "" } else { " · 0 shows those of all projects" };
+        let heading =
+            self.scoped(&format!("{}, the newest first{way}", counted(rows.len(), is_more, "decision")));
+        Ok(Listing { heading, columns: &["age", "project", "who", "words"], rows, is_more })
     }
 
     /// The pieces of work that the newest sessions of a project belong to, the one that was begun or passed on last first.
@@ -284,6 +307,7 @@ pub(super) fn detail(app: &mut App, target: &Target) -> Result<Detail, AppError>
             let input = thread::ShowInput { id, project, ..thread::ShowInput::default() };
             ("thread", sessions::story(&app.run::<thread::Show>(&input)?))
         }
+        Noun::Decision => ("decision", decisions::shown(app, project, &id)?),
         Noun::Project => ("", String::new()),
     };
     let lines = text.lines().map(visible).collect();

@@ -20,12 +20,12 @@ const FIRST: usize = 22;
 /// The room that the last column has at least, where its words need it and the screen has it.
 const LAST: usize = 24;
 
-const KEYS: &str = "j k Enter · 1-8 views · / filter · ? keys · q leave";
+const KEYS: &str = "j k Enter · 1-9 views · / filter · ? keys · q leave";
 const HELP: &[&str] = &[
     "j k ↑ ↓       next and previous row",
     "Enter         open it; of a project: look at this one alone",
     "Esc q h       back, and leave",
-    "1 … 8, h l    a view; 0 looks at all projects again",
+    "1 … 9, h l    a view; 0 looks at all projects again (9: what was decided, in all)",
     "g G           first and last row; PgUp PgDn by pages",
     "/             only rows with these words, among all; Esc ends it",
     "p             pick up a baton or a hand-off; u gives it back",
@@ -83,16 +83,17 @@ impl Pen {
 
     /// The views; the one that is shown stands in brackets.
     fn views(&self, shown: View) -> String {
-        let name = |(at, view): (usize, &View)| match *view == shown {
-            true => format!("[{} {}]", at + 1, view.title()),
-            false => format!("{} {}", at + 1, view.title()),
+        let all = |gap: &str, between: &str| {
+            let name = |(at, view): (usize, &View)| match *view == shown {
+                true => format!("[{} {}]", at + 1, view.title()),
+                false => format!("{}{gap}{}", at + 1, view.title()),
+            };
+            View::ALL.iter().enumerate().map(name).collect::<Vec<_>>().join(between)
         };
-        let all: Vec<String> = View::ALL.iter().enumerate().map(name).collect();
-        let whole = all.join("  ");
-        let whole = if cells(&whole) <= self.width { whole } else { all.join(" ") };
-        // On a narrow screen at least the one that is shown is read.
-        let text = if cells(&whole) <= self.width { whole } else { format!("[{}]  1-8", shown.title()) };
-        self.styled(BOLD, &text)
+        // On 80 columns all are read, close together; on a narrower screen at least the one that is shown.
+        let forms = [all(" ", "  "), all(" ", " "), all("", " ")];
+        let fitting = forms.into_iter().find(|form| cells(form) <= self.width);
+        self.styled(BOLD, &fitting.unwrap_or_else(|| format!("[{}]  1-9", shown.title())))
     }
 
     fn list(&self, state: &State, height: usize) -> Vec<String> {

@@ -218,11 +218,21 @@ fn thread_of_sessions(thread: &[&session::HistoryRow], project_id: &str) -> Opti
     })
 }
 
-pub(super) fn project_row(of: &project::Row) -> Row {
+/// A project, with how many sessions are open and how many tasks, where that is known.
+pub(super) fn project_row(of: &project::Row, figures: Option<&project::OverviewRow>) -> Row {
     let id = of.project.project_id.clone();
+    let count = |count: fn(&project::OverviewRow) -> usize| match figures {
+        Some(one) if !one.is_isolated => count(one).to_string(),
+        _ => String::new(),
+    };
     Row {
         key: id.clone(),
-        cells: vec![id.clone(), of.roots.first().cloned().unwrap_or_default()],
+        cells: vec![
+            id.clone(),
+            count(|one| one.sessions.len()),
+            count(|one| one.open_tasks),
+            of.roots.first().cloned().unwrap_or_default(),
+        ],
         about: [String::new(), format!("baton status --project {id}")],
         target: Target {
             noun: Noun::Project,

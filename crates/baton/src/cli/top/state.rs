@@ -22,6 +22,8 @@ pub(super) enum Noun {
     Project,
     /// The sessions that a piece of work went through.
     Thread,
+    /// What was decided, by the number of its entry.
+    Decision,
 }
 
 /// What a row is about.

@@ -48,9 +48,10 @@ function ask(title, fields, label, act, risky = false, busy = null) {
   const place = placeOf(document.activeElement);
   const send = writer();
   const errors = h('div', {});
+  const meanwhile = h('p.error', { role: 'status', hidden: true });
   const main = h('button.main', { type: 'submit', class: risky ? 'risky' : '' }, label);
   const heading = h('h2', { id: 'ask-title' }, withInstants(title));
-  const form = h('form', { method: 'dialog' }, heading, fields, errors,
+  const form = h('form', { method: 'dialog' }, heading, fields, meanwhile, errors,
     h('div.row', {}, h('button', { type: 'button', onclick: () => dialog.close() }, 'Back'), main));
   const dialog = h('dialog', { 'aria-labelledby': 'ask-title' }, form);
   form.addEventListener('keydown', (event) => {
@@ -80,7 +81,13 @@ function ask(title, fields, label, act, risky = false, busy = null) {
       main.textContent = label;
     }
   });
-  dialog.addEventListener('close', () => { dialog.remove(); goBackTo(place); });
+  // What others do to what it is about is said at once; what it does itself is no news.
+  dialog.tell = (words) => {
+    if (main.disabled || meanwhile.textContent === (words || '')) return;
+    meanwhile.hidden = !words;
+    meanwhile.replaceChildren(withInstants(words || ''));
+  };
+  dialog.addEventListener('close', () => { dialog.remove(); watchers.delete(dialog); goBackTo(place); });
   document.body.append(dialog);
   dialog.showModal();
   // What is filled in already is not asked for again; a name that is only likely is, and is there to be confirmed or typed over.

@@ -24,15 +24,21 @@ const inbox = {
     }
     const working = data.open.items.filter((one) => one.fresh);
     const isMore = Boolean(data.open.next || data.open.more);
-    return [h('div.row', {}, h('h1', {}, 'Inbox'), h('span.push', {}, button(me() ? `I am ${me()}` : 'Say who you are…', askName, 'quiet more'))), matters(data, state), h('h2', {}, working.length || !isMore ? `At work (${working.length}${isMore ? ' and more' : ''})` : 'At work'),
+    return [h('div.row', {}, h('h1', {}, 'Inbox'), h('span.push', {}, button(whoWords(), askName, 'quiet more'))), matters(data, state), h('h2', {}, working.length || !isMore ? `At work (${working.length}${isMore ? ' and more' : ''})` : 'At work'),
       working.length ? h('ul.grid', { key: 'at work' }, working.map((one) => works(one, one.project_id)))
         : isMore ? h('p', {}, 'The sessions that were heard of longest ago are silent. ', h('a', { href: '#/agents' }, 'Agents'), ' lists all that are open.') : empty('Nobody is at work.')];
   },
 };
 
+/** Under which name one looks. Who may only look acts under none, and may choose whose matters come first. */
+function whoWords() {
+  if (me()) return `I am ${me()}`;
+  return canWrite() ? 'Say who you are…' : 'Whose come first…';
+}
+
 /** Whose matters come first. */
 function askName() {
-  ask('Whose inbox is it?', [h('p', {}, 'What is addressed to this name comes first; the page acts under it.'), nameField()], 'Use it', async ({ identity }) => {
+  ask('Whose inbox is it?', [h('p', {}, canWrite() ? 'What is addressed to this name comes first; the page acts under it.' : 'What is addressed to this name comes first. Your token may only look.'), nameField()], 'Use it', async ({ identity }) => {
     if (!isName(identity)) throw new Problem(422, { message: `“${identity}” is not an identity`, hint: 'Use 1 to 64 letters, digits, “.”, “_” and “-”, beginning with a letter or digit.' });
     setMe(identity);
     draw();

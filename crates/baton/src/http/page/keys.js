@@ -1,6 +1,6 @@
 // Keys: j and k go through the rows, Enter opens one, g and a letter goes to a view, ? shows them all.
 
-const PLACES = { i: ['', 'Inbox'], a: ['agents', 'Agents'], b: ['batons', 'Batons'], h: ['handoffs', 'Hand-offs'], p: ['projects', 'Projects'], t: ['transcripts', 'Transcripts'], s: ['fleet', 'Server'] };
+const PLACES = { i: ['', 'Inbox'], a: ['agents', 'Agents'], b: ['batons', 'Batons'], h: ['handoffs', 'Hand-offs'], p: ['projects', 'Projects'], d: ['decisions', 'Decisions'], t: ['transcripts', 'Transcripts'], s: ['fleet', 'Server'] };
 let goes = 0;
 
 const isTyping = () => /INPUT|TEXTAREA|SELECT/.test(document.activeElement?.tagName || '');

@@ -1,11 +1,14 @@
 // The page's views by address, brought up to date when the address or the ledger changes.
 
-const VIEWS = { '': inbox, agents, batons, handoffs, projects, project, tasks, sessions, session, baton, handoff, task, mail, transcripts, transcript, search, thread, shares, ledger, fleet, tree, mailbox, memories, memory };
-const NAV = [['', 'Inbox'], ['agents', 'Agents'], ['batons', 'Batons'], ['handoffs', 'Hand-offs'], ['projects', 'Projects'], ['transcripts', 'Transcripts'], ['fleet', 'Server']];
+const VIEWS = { '': inbox, agents, batons, handoffs, projects, project, tasks, sessions, session, baton, handoff, task, mail, transcripts, transcript, search, thread, shares, ledger, fleet, tree, mailbox, memories, memory, decisions };
+const NAV = [['', 'Inbox'], ['agents', 'Agents'], ['batons', 'Batons'], ['handoffs', 'Hand-offs'], ['projects', 'Projects'], ['decisions', 'Decisions'], ['transcripts', 'Transcripts'], ['fleet', 'Server']];
+
+/** Words that one would guess, and the views that they mean. */
+const ALIASES = { server: 'fleet', inbox: '' };
 
 /** What is not there where an address names nothing, and the list that has the others. */
 const LISTS = { batons: ['list of batons', 'batons'], handoffs: ['list of hand-offs', 'handoffs'], project: ['project', 'projects'], sessions: ['project', 'projects'], ledger: ['project', 'projects'], shares: ['project', 'projects'], session: ['session', 'agents'], baton: ['baton', 'batons'], handoff: ['hand-off', 'handoffs'],
-  task: ['task', 'projects'], tasks: ['project', 'projects'], tree: ['project', 'projects'], mailbox: ['project', 'projects'], memories: ['project', 'projects'], memory: ['memory', 'projects'], mail: ['message', ''], thread: ['thread', 'agents'], transcript: ['transcript', 'transcripts'] };
+  task: ['task', 'projects'], tasks: ['project', 'projects'], tree: ['project', 'projects'], mailbox: ['project', 'projects'], memories: ['project', 'projects'], memory: ['memory', 'projects'], mail: ['message', ''], decisions: ['project', 'projects'], thread: ['thread', 'agents'], transcript: ['transcript', 'transcripts'] };
 
 /** What a view remembers while its address is shown, or gone back to. */
 const viewStates = new Map();
@@ -61,6 +64,7 @@ async function answersOf(view, params, state, mine, isNew) {
 async function draw() {
   const [name, ...params] = hashParts(location.hash.replace(/^#\/?/, ''));
   const isNew = address !== location.hash;
+  if (name in ALIASES) { location.replace(`#/${[ALIASES[name], ...params.map(part)].join('/')}`); return; }
   const view = VIEWS[name] || nowhere;
   drawing += 1;
   const mine = drawing;
@@ -90,6 +94,7 @@ async function draw() {
   if (mine !== drawing) return;
   const main = $('main');
   const nodes = content.flat(9).filter((one) => one !== null && one !== undefined && one !== false && one !== '');
+  nameButtons(nodes);
   if (isNew) main.replaceChildren(...nodes);
   else {
     const place = placeOf(document.activeElement);
@@ -97,6 +102,8 @@ async function draw() {
     // A row that moved or went takes the focus with it.
     if (document.activeElement !== place.element && !document.querySelector('dialog[open]')) goBackTo(place);
   }
+  showStrips(isNew);
+  showAccount();
   main.removeAttribute('aria-busy');
   document.title = `${main.querySelector('h1')?.textContent || view.title} · Baton`;
   if (isNew) arrive();
@@ -125,14 +132,7 @@ let asking = false;
 function askToken() {
   if (asking) return;
   asking = true;
-  const dialog = ask('This server asks for a token', [h('p', {}, 'Paste the token that you were given.'), field('Token', 'token', { type: 'password', required: true, autocomplete: 'off' })], 'Use it', async ({ token: text }) => {
-    const before = token();
-    setToken(text.trim());
-    try { await api('GET', '/overview', { limit: 1 }); } catch (error) {
-      setToken(before);
-      if (error.status !== 401) throw error;
-      throw new Problem(401, { message: 'This token opens nothing here', hint: 'It may be mistyped, revoked or past its time: ask whoever keeps the server for another.' });
-    }
+  const dialog = tokenDialog('This server asks for a token', ['Paste the token that you were given.'], null, () => {
     address = null;
     draw();
   });

@@ -52,7 +52,7 @@ const project = {
       leases.items.length ? [h('h2', { id: 'paths', tabindex: -1 }, `Paths (${leases.items.length})`), h('ul.feed', { key: 'paths' }, leases.items.map(path))] : null,
       h('div.row', {}, h('h2', {}, 'Tasks by role and state'), h('span.meta', {}, h('a', { href: `#/tasks/${part(id)}` }, 'all tasks'))), boardOf(id, board.items, view),
       mail.items.length ? [h('div.row', {}, h('h2', {}, 'Mail'), mail.more ? h('span.meta', {}, h('a', { href: `#/mailbox/${part(id)}` }, 'all threads')) : null), h('ul.grid', { key: 'mail' }, mail.items.map((one) => letters(id, one)))] : null,
-      decisions.items.length ? [h('div.row', {}, h('h2', {}, 'Decisions'), decisions.earlier ? h('span.meta', {}, h('a', { href: ledgerAt(id, ['decision']) }, 'all decisions')) : null), h('ul.feed', { key: 'decisions' }, [...decisions.items].reverse().map(entry))] : null,
+      decisions.items.length ? [h('div.row', {}, h('h2', {}, 'Decisions'), h('span.meta', {}, h('a', { href: decisionsAt(id) }, 'all decisions'), ' · ', h('a', { href: decisionsAt() }, 'of all projects'))), h('ul.feed', { key: 'decisions' }, [...decisions.items].reverse().map(entry))] : null,
       h('div.row', {}, h('h2', {}, 'Ledger'), h('span.meta', {}, h('a', { href: ledgerAt(id, []) }, 'filter it'), canOperate() ? [' · ', h('a', { href: `#/shares/${part(id)}` }, 'shares')] : null)), feed(view, newestRows(ledger)),
     ];
   },

@@ -90,11 +90,15 @@ let renewals = [];
 let lastRenewal = 0;
 let renewTimer = 0;
 
+/** What open dialogs do when an event comes. */
+const watchers = new Map();
+
 /** Marks what an event touches. What is not shown is asked for anew when it is shown again; a ledger that is shown takes the event itself. */
 function touched(event) {
   const isAway = (key) => !shown.some((one) => one.key === key);
   for (const [key, held] of answers) if (held.on?.(event, held) || (held.ledgerOf === event.project_id && isAway(key))) held.dirty = true;
   for (const one of shown) if (one.on(event, answers.get(one.key))) renewSoon(one);
+  for (const look of watchers.values()) look(event);
 }
 
 function renewSoon(asked) {

@@ -76,7 +76,7 @@ async function pickup(project, batonId, summary) {
     const one = await api('GET', `/batons/${part(batonId)}`, { project });
     left = await api('GET', `/sessions/${part(one.session_id)}/handoff`, { project });
   } catch (error) { refused(error); return; }
-  ask('Pick up the baton', [h('p', {}, summary || ''), h('p', {}, 'You register a session under this name and hold the baton until you wrap or end it. '), h('p', {}, HELD_WHILE_OPEN), nameField(), documentOf(left.document, 'What is handed over')], 'Pick up', async (given, send) => {
+  const dialog = ask('Pick up the baton', [h('p', {}, summary || ''), h('p', {}, 'You register a session under this name and hold the baton until you wrap or end it. '), h('p', {}, HELD_WHILE_OPEN), nameField(), documentOf(left.document, 'What is handed over')], 'Pick up', async (given, send) => {
     const taken = await send('POST', at(project, '/pickup'), { identity: given.identity, handoff_id: batonId }, UNREAD);
     keepAlive(taken);
     // A session that was open before has other work: its end would give back more than this baton.
@@ -90,6 +90,7 @@ async function pickup(project, batonId, summary) {
     tellWaiting(taken);
     location.hash = sessionAt(project, taken.session_id);
   });
+  watch(dialog, onWaiting(project), async () => batonNews(await api('GET', `/batons/${part(batonId)}`, { project })));
 }
 
 /** Gives a session's work to another, after the document was shown. */
@@ -100,7 +101,7 @@ async function reassign(project, id, identity) {
   let isKnownLive = now.live;
   // A name that no agent has had yet, and that the person confirmed.
   let waitsFor = null;
-  ask(`Reassign ${identity}’s session`, [
+  const dialog = ask(`Reassign ${identity}’s session`, [
     now.live ? h('p.error', {}, `${identity} is at work: the session is released at once, and ${identity} can write nothing more in it.`) : null,
     h('p', {}, 'The session is released, and this document waits as a baton for whom you name.'),
     nameField(), field('To: a name or a tool', 'to', { required: true, maxlength: 64 }),
@@ -124,6 +125,10 @@ async function reassign(project, id, identity) {
     if (location.hash.startsWith('#/session/')) location.hash = `#/project/${part(project)}`;
     else renewAll();
   }, true);
+  watch(dialog, onWaiting(project), async () => {
+    const session = await api('GET', `/sessions/${part(id)}`, { project });
+    return session.released_at ? `${identity}’s session has ended meanwhile: there is nothing left to reassign.` : null;
+  });
 }
 
 /** How a hand-off ended, with the word for what was said. */
@@ -132,13 +137,14 @@ const ENDS = { declined: 'Reason', cancelled: 'Reason', expired: 'Reason', compl
 /** Takes over a hand-off that another accepted and left. */
 function takeOver(one) {
   const seen = { holder: one.accepted_by || null };
-  ask(`Take over: ${one.subject}`, [h('p', {}, 'You register a session under this name in the receiver’s project and hold what was accepted.'), h('p', {}, HELD_WHILE_OPEN), nameField()], 'Take over', async (given, send) => {
+  const dialog = ask(`Take over: ${one.subject}`, [h('p', {}, 'You register a session under this name in the receiver’s project and hold what was accepted.'), h('p', {}, HELD_WHILE_OPEN), nameField()], 'Take over', async (given, send) => {
     const taken = await sendFor(seen, send, ['POST', at(one.to_project_id, '/pickup'), { identity: given.identity, handoff_id: one.handoff_id }, UNREAD], (holder) => `take it over from ${holder}`);
     keepAlive(taken);
     notice(`${taken.identity} has taken it over.`);
     tellWaiting(taken);
     location.hash = sessionAt(taken.project_id, taken.session_id);
   });
+  watchHandoff(dialog, one.handoff_id || one.id, one);
 }
 
 /** Takes back a baton that was left: it is offered to nobody, and stays readable. */
@@ -164,7 +170,7 @@ async function advance(one, verb, label, risky = false, owner = null) {
   let isWarned = known.state === 'accepted';
   // Whom the page means: who completes is told who has it, and who cancels whether anybody has.
   const seen = { holder: verb === 'complete' && owner ? owner : verb === 'cancel' ? holderOf(known) : null };
-  ask(`${label}: ${one.subject}`, [worker ? h('p.error', {}, `${worker} has accepted it and is at work on it: that ends, and ${worker} is told why.`) : null, nameField(), failed ? [known.issues_github_repo ? h('p', {}, 'Tried last: ', h('code', {}, known.issues_github_repo)) : null, field('Issues repository OWNER/NAME, if the one it has is wrong', 'repo')] : null, verb === 'accept' || verb === 'retry' ? null : field('What to tell the other side', 'result', { required: Boolean(worker) && !owner }, 'textarea'),
+  const dialog = ask(`${label}: ${one.subject}`, [worker ? h('p.error', {}, `${worker} has accepted it and is at work on it: that ends, and ${worker} is told why.`) : null, nameField(), failed ? [known.issues_github_repo ? h('p', {}, 'Tried last: ', h('code', {}, known.issues_github_repo)) : null, field('Issues repository OWNER/NAME, if the one it has is wrong', 'repo')] : null, verb === 'accept' || verb === 'retry' ? null : field('What to tell the other side', 'result', { required: Boolean(worker) && !owner }, 'textarea'),
     owner ? [h('p', {}, `It is ${owner}’s: an operator ends it in their place, and the reason is written down.`), field('Why', 'why', { required: true })] : null],
   verb === 'cancel' ? 'Cancel the hand-off' : label, async (given, send) => {
     const path = `/handoffs/${part(id)}/${verb}`;
@@ -192,6 +198,8 @@ async function advance(one, verb, label, risky = false, owner = null) {
     else notice(`The hand-off is ${moved.state}.`);
     renewAll();
   }, risky, verb === 'retry' ? 'Trying…' : null);
+  // A retry moves it by itself.
+  if (verb !== 'retry') watchHandoff(dialog, id, known);
 }
 
 /** Sends once more what came back: the same words and the same packet, to whom one names. What was sent meanwhile is told before it is sent twice. */

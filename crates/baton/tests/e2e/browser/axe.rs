@@ -61,6 +61,8 @@ pub(super) fn views(stage: &Stage, server: &Server) -> Vec<String> {
     ];
     let views = [
         "agents",
+        "decisions",
+        "decisions/shop",
         "batons",
         "batons/spent",
         "handoffs",

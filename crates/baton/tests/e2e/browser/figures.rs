@@ -146,7 +146,11 @@ fn under_events(browser: &Chromium, server: &Server, table: &mut Table) {
         let begin = Instant::now();
         while begin.elapsed() < watched() {
             std::thread::sleep(Duration::from_millis(500));
-            lost += usize::from(tab.eval(KEPT) != before);
+            let now = tab.eval(KEPT);
+            if now != before {
+                lost += 1;
+                eprintln!("{before} became {now}");
+            }
         }
         stop.store(true, Ordering::Relaxed);
     });

@@ -109,7 +109,7 @@ fn planted(stage: &Stage, server: &Server) -> Vec<(String, bool)> {
         place("memory/shop", text(&memory, "memory_id")),
         place("transcript/claude", text(&listed["items"][0], "id")),
     ];
-    let lists = ["agents", "batons", "handoffs", "transcripts", "fleet"];
+    let lists = ["agents", "batons", "handoffs", "transcripts", "fleet", "decisions"];
     let of_project = ["project", "tasks", "tree", "mailbox", "memories", "ledger"];
     places.extend(lists.map(|list| (list.into(), true)));
     places.extend(of_project.map(|list| (format!("{list}/shop"), true)));

@@ -1,5 +1,7 @@
 //! What others do while a dialog is open, and what a deed leaves for later.
 
+use serde_json::json;
+
 use super::browser;
 use super::tab::{SUBMIT, Tab, WIDE};
 use crate::cross::beside;
@@ -240,4 +242,43 @@ fn what_another_accepted_between_look_and_request_is_not_completed_in_the_wrong_
     tab.eval("window.letGo()");
     tab.is_told("Bob has it now");
     assert_eq!(text(&stage.terminal("X").json(&["handoff", "show", &id]), "state"), "accepted");
+}
+
+#[test]
+fn an_open_dialog_says_at_once_that_somebody_else_took_what_it_is_about() {
+    let Some(browser) = browser() else { return };
+    let stage = Stage::ready();
+    stage.terminal("Lola").json(&["start"]);
+    stage.terminal("Lola").json(&["wrap", "--summary", "Half done", "--next", "go"]);
+    stage.terminal("Setup").within(&stage.repo("depot")).json(&["init"]);
+    let made = stage.terminal("Lola").json(&["handoff", "create", "--to", "depot", "--subject", "Store it"]);
+    let server = Server::start(&stage.terminal("Server"));
+    let tab = Tab::open_as(&browser, &server.address, "Ann", "batons");
+    tab.until("document.querySelector('#live').textContent === 'live'");
+    tab.click("Pick up…");
+    tab.until(&format!("{SUBMIT}?.innerText === 'Pick up'"));
+    stage.terminal("Ruth").json(&["pickup"]);
+    tab.until("document.querySelector('dialog[open] [role=status]')?.innerText === 'Ruth has picked it up meanwhile.'");
+    // Nothing was sent, and the button says the same.
+    tab.submit();
+    tab.is_told("is held by Ruth");
+    tab.press("Escape");
+    tab.until("!document.querySelector('dialog[open]')");
+    tab.go("");
+    tab.click("Accept…");
+    tab.until(&format!("{SUBMIT}?.innerText === 'Accept'"));
+    let accept = json!({ "identity": "Ben", "id": text(&made, "handoff_id"), "action": "accept" });
+    server.ok("handoff_advance", &accept);
+    tab.until(
+        "document.querySelector('dialog[open] [role=status]')?.innerText === 'It is accepted by Ben by now.'",
+    );
+    // What one does oneself is no news.
+    tab.press("Escape");
+    tab.until("!document.querySelector('dialog[open]')");
+    stage.terminal("Ruth").json(&["wrap", "--summary", "All done"]);
+    tab.go("batons");
+    tab.click("Pick up…");
+    tab.submit();
+    tab.reads("Ann’s session");
+    assert_eq!(tab.eval("document.querySelectorAll('dialog[open]').length"), 0);
 }

@@ -2,10 +2,13 @@
 //!
 //! `BATON_TEST_CHROMIUM` names the program where it is not on the path; `BATON_TEST_AXE` the folder with `axe.min.js`.
 
+mod accounts;
 mod actions;
 mod agents;
 mod axe;
+mod buttons;
 mod chromium;
+mod decisions;
 mod deeds;
 mod dialogs;
 mod feeds;
@@ -23,6 +26,7 @@ mod meanwhile;
 mod names;
 mod overview;
 mod pages;
+mod phone;
 mod pictures;
 mod places;
 mod rendering;

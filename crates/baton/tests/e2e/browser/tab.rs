@@ -66,6 +66,15 @@ impl<'a> Tab<'a> {
         self.until(&format!("{TROUBLE}.includes({})", json!(words)));
     }
 
+    /// The name and the description of every button that a screen reader meets, in the order of the page.
+    pub(super) fn buttons(&self) -> Vec<(String, String)> {
+        let tree = self.call("Accessibility.getFullAXTree", &json!({}));
+        let nodes = tree["nodes"].as_array().cloned().unwrap_or_default();
+        let word = |node: &Value, key: &str| node[key]["value"].as_str().unwrap_or_default().to_owned();
+        let is_button = |node: &&Value| node["ignored"] != true && word(node, "role") == "button";
+        nodes.iter().filter(is_button).map(|node| (word(node, "name"), word(node, "description"))).collect()
+    }
+
     /// Loses the answers to the next writes: they arrive and are done, and the page does not hear of it.
     pub(super) fn lose_answers(&self, count: u32) {
         self.eval(&format!(
@@ -259,7 +268,8 @@ impl<'a> Tab<'a> {
         }
     }
 
-    /// Presses the tabulator until the focus stands on what reads or is labelled so, and nothing else.
+    /// Presses the tabulator until the focus stands on what reads or is labelled so, and nothing else. A button in a row is named by
+    /// what it reads, and then by its row.
     pub(super) fn tab_to(&self, text: &str) {
         let mut seen = Vec::new();
         for _ in 0..80 {
@@ -268,7 +278,7 @@ impl<'a> Tab<'a> {
                 "(() => { const one = document.activeElement; const label = one.labels?.[0]?.textContent; \
                  return (label ?? one.getAttribute('aria-label') ?? one.innerText ?? '').trim(); })()",
             );
-            if here == text {
+            if here == text || here.as_str().is_some_and(|name| name.starts_with(&format!("{text}: "))) {
                 return;
             }
             seen.push(here);

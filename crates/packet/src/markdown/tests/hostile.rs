@@ -78,6 +78,7 @@ fn planted(texts: &[String], size: usize) -> Packet {
     let sentences = |t: &mut dyn FnMut() -> String| json!({"text": t(), "at": t() + "#12"});
     let mut fields = json!({
         "work_completed": list(&mut |t| sentences(t)), "next_steps": list(&mut |t| sentences(t)), "open_loops": list(&mut |t| sentences(t)),
+        "session_notes": list(&mut |t| sentences(t)),
         "constraints": list(&mut |t| sentences(t)), "known_issues": list(&mut |t| sentences(t)), "refs": list(&mut |t| sentences(t)),
         "focus": list(&mut |t| t().into()),
         "pending_tasks": list(&mut |t| json!({"title": t(), "status": t(), "id": t(), "at": t()})),

@@ -47,7 +47,7 @@ impl State {
             Key::Next | Key::Letter('l') => return self.turn(self.view.neighbour(1)),
             Key::Previous | Key::Letter('h') => return self.turn(self.view.neighbour(View::ALL.len() - 1)),
             Key::Enter => return self.enter(),
-            Key::Leave if !self.filter.is_empty() => self.filter.clear(),
+            Key::Leave if !self.filter.is_empty() => self.end_filter(),
             Key::Leave | Key::Letter('q') => return KeyEffect::Quit,
             Key::Letter(letter) => {
                 let target = self.row().map(|row| row.target.clone());
@@ -61,7 +61,7 @@ impl State {
     /// Keys that do the same in a list and in a thing that is shown.
     fn letter(&mut self, letter: char, target: Option<Target>) -> KeyEffect {
         match letter {
-            '1'..='8' => {
+            '1'..='9' => {
                 let at = letter.to_digit(10).and_then(|digit| usize::try_from(digit).ok()).unwrap_or(1);
                 return self.turn(View::ALL.get(at - 1).copied().unwrap_or(self.view));
             }
@@ -95,6 +95,20 @@ impl State {
             }
         }
         KeyEffect::Stay
+    }
+
+    /// Shows all rows again. The row that the filter showed as the one that is meant stays so.
+    fn end_filter(&mut self) {
+        self.select_shown();
+        self.filter.clear();
+        self.is_filtering = false;
+    }
+
+    /// The row under the cursor is the one that is meant; where none is shown, the one before stays so.
+    fn select_shown(&mut self) {
+        if let Some(key) = self.row().map(|row| row.key.clone()) {
+            self.selected = Some(key);
+        }
     }
 
     fn turn(&mut self, view: View) -> KeyEffect {
@@ -140,11 +154,11 @@ impl State {
         match key {
             Key::Letter(c) => self.filter.push(c),
             Key::Back => _ = self.filter.pop(),
-            Key::Leave => {
-                self.filter.clear();
+            Key::Leave => self.end_filter(),
+            Key::Enter => {
+                self.select_shown();
                 self.is_filtering = false;
             }
-            Key::Enter => self.is_filtering = false,
             Key::Down => self.select(self.selected_index() + 1),
             Key::Up => self.select(self.selected_index().saturating_sub(1)),
             _ => {}

@@ -117,6 +117,13 @@ fn the_filter_narrows_and_is_left_again() {
     state.press(Key::Enter);
     assert_eq!(state.row().map(|row| row.key.as_str()), Some("beta"), "what is found is meant");
     assert_eq!((state.press(Key::Leave), state.matching_rows().len()), (KeyEffect::Stay, 2));
+    assert_eq!(state.row().map(|row| row.key.as_str()), Some("beta"), "and stays so among all");
+    // Left while it is typed, too; where nothing is found, what was meant before stays so.
+    for (words, expected) in [("/alp", "alpha"), ("/zzz", "alpha"), ("/BET", "beta")] {
+        typed(&mut state, words);
+        state.press(Key::Leave);
+        assert_eq!(state.row().map(|row| row.key.as_str()), Some(expected), "{words}");
+    }
     assert_eq!(state.press(Key::Leave), KeyEffect::Quit);
 }
 
@@ -130,7 +137,7 @@ fn a_project_narrows_every_view_until_zero() {
     assert_eq!(state.scope.as_deref(), Some("depot"));
     typed(&mut state, "0");
     assert_eq!(state.scope, None);
-    assert_eq!((state.press(Key::Previous), state.view), (KeyEffect::Look, View::Threads));
+    assert_eq!((state.press(Key::Previous), state.view), (KeyEffect::Look, View::Decisions));
     assert_eq!((state.press(Key::Next), state.view), (KeyEffect::Look, View::Inbox));
 }
 

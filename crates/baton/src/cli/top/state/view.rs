@@ -11,11 +11,12 @@ pub(in super::super) enum View {
     Mail,
     Projects,
     Threads,
+    Decisions,
 }
 
 impl View {
     /// Every view, in the order of their numbers.
-    pub(in super::super) const ALL: [Self; 8] = [
+    pub(in super::super) const ALL: [Self; 9] = [
         Self::Inbox,
         Self::Agents,
         Self::Batons,
@@ -24,6 +25,7 @@ impl View {
         Self::Mail,
         Self::Projects,
         Self::Threads,
+        Self::Decisions,
     ];
 
     /// Its name.
@@ -37,6 +39,7 @@ impl View {
             Self::Mail => "Mail",
             Self::Projects => "Projects",
             Self::Threads => "Threads",
+            Self::Decisions => "Decisions",
         }
     }
 
