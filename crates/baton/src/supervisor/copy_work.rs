@@ -49,10 +49,10 @@ impl CopyAtStart {
         let place = format!("in {}{branch}", visible(&self.root.display().to_string()));
         let mut parts = Vec::new();
         if !commits.is_empty() {
-            parts.push(format!("committed: {}", named(&commits)));
+            parts.push(format!("committed: {}", name_list(&commits)));
         }
         if !files.is_empty() {
-            parts.push(format!("not committed: {}", named(&files)));
+            parts.push(format!("not committed: {}", name_list(&files)));
         }
         let program = visible(program);
         Some(format!("while `{program}` ran, which said nothing itself, {place}: {}", parts.join("; ")))
@@ -93,7 +93,7 @@ fn uncommitted(root: &Path) -> Option<BTreeMap<String, String>> {
 }
 
 /// The first names of a list, and how many more there are.
-fn named(all: &[String]) -> String {
+fn name_list(all: &[String]) -> String {
     let shown: Vec<String> = all.iter().take(MAX_NAMED).map(|name| visible(name)).collect();
     match all.len().saturating_sub(MAX_NAMED) {
         0 => shown.join(", "),

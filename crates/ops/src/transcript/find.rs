@@ -151,11 +151,21 @@ pub(super) fn find_within(
         Ok(())
     })?;
     let header = chosen.into_iter().next().ok_or_else(|| unknown_refusal(wanted))?;
-    let format = format_by_id(&header.tool_id).ok_or_else(|| unknown_refusal(wanted))?;
-    let found = FoundTranscript {
+    let found = of_header(header).ok_or_else(|| unknown_refusal(wanted))?;
+    if view.is_open() {
+        return Ok(found);
+    }
+    // A listing knows the folder in which it began alone.
+    let found = found.with_folders();
+    if view.shows(&found) { Ok(found) } else { Err(view.refusal(wanted, &found).into()) }
+}
+
+/// The transcript of a header that was listed.
+fn of_header(header: Header) -> Option<FoundTranscript> {
+    Some(FoundTranscript {
         path: header.path.clone(),
         key: header.key.clone(),
-        format,
+        format: format_by_id(&header.tool_id)?,
         header,
         sessions: Vec::new(),
         wrapped_line: None,
@@ -164,13 +174,7 @@ pub(super) fn find_within(
         written_in: None,
         folders: Vec::new(),
         noted: Vec::new(),
-    };
-    if view.is_open() {
-        return Ok(found);
-    }
-    // A listing knows the folder in which it began alone.
-    let found = found.with_folders();
-    if view.shows(&found) { Ok(found) } else { Err(view.refusal(wanted, &found).into()) }
+    })
 }
 
 fn by_path(path: &Path, agent: Option<&str>) -> Result<FoundTranscript, Refusal> {
