@@ -8,7 +8,9 @@ pub use temporary::{is_temporary, temporary_name};
 pub use unfinished::{GitOperation, UnfinishedOperation};
 
 use crate::id::visible;
+use crate::project::without_credentials;
 use crate::refusal::Refusal;
+use crate::repository::canonical_address;
 use crate::time::Millis;
 
 mod settings;
@@ -87,12 +89,38 @@ pub struct RemoteContent {
     pub address: String,
     /// The full name of the reference: `refs/baton/changes/…`.
     pub reference: String,
+    /// The address as git takes it, with scheme and port, without user and password: another working copy adds the remote by it. None
+    /// where it is a path or names its host without a scheme.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
 }
 
 /// What the names of references with changes begin with.
 pub const REFERENCES: &str = "refs/baton/changes/";
 
+/// The schemes of an address that is kept as git takes it.
+const KEPT_SCHEMES: [&str; 3] = ["https://", "http://", "ssh://"];
+
+/// What may be known of the address of a remote by everybody who reads the ledger: never user, password or query.
+pub fn shareable_url(url: &str) -> Option<String> {
+    let url = url.split(['?', '#']).next().unwrap_or_default();
+    let is_known = KEPT_SCHEMES.iter().any(|scheme| url.starts_with(scheme));
+    is_known.then(|| without_credentials(url)).filter(|url| canonical_address(url).is_some())
+}
+
 impl RemoteContent {
+    /// The address by which `git remote add` adds the remote; none where the ledger does not have it whole. `is_folder`: whether this
+    /// machine has such a folder.
+    pub fn url_to_add(&self, is_folder: impl Fn(&str) -> bool) -> Option<String> {
+        let is_github = || self.address.starts_with("github.com/");
+        let is_local = || self.address.starts_with('/') && is_folder(&self.address);
+        match &self.url {
+            Some(url) => Some(url.clone()),
+            None if is_github() => Some(format!("https://{}.git", self.address)),
+            None => is_local().then(|| self.address.clone()),
+        }
+    }
+
     fn check(&self) -> Result<(), Refusal> {
         let name = self.reference.strip_prefix(REFERENCES).unwrap_or_default();
         let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
@@ -102,6 +130,18 @@ impl RemoteContent {
         if self.address.is_empty() || self.address.len() > 2_000 || self.address.chars().any(char::is_control)
         {
             return Err(invalid_refusal("the address of the remote is none"));
+        }
+        // What is advised to be added is no other remote than the one that is named.
+        let is_shareable = |url: &String| {
+            url.len() <= 2_000
+                && !url.chars().any(char::is_control)
+                && shareable_url(url).as_ref() == Some(url)
+                && canonical_address(url).as_ref() == Some(&self.address)
+        };
+        if self.url.as_ref().is_some_and(|url| !is_shareable(url)) {
+            return Err(invalid_refusal(
+                "the address of the remote holds more than an address, or is another one",
+            ));
         }
         Ok(())
     }
@@ -183,8 +223,13 @@ mod tests {
     #[test]
     fn a_manifest_that_no_capture_makes_is_refused() {
         let at = |address: &str, reference: &str| {
-            Some(RemoteContent { address: address.into(), reference: reference.into() })
+            Some(RemoteContent { address: address.into(), reference: reference.into(), url: None })
         };
+        let with_url = |url: &str| {
+            let (address, reference) = ("h/x".into(), "refs/baton/changes/a".into());
+            Some(RemoteContent { address, reference, url: Some(url.to_owned()) })
+        };
+        assert_eq!(Manifest { remote: with_url("http://h:8080/x.git"), ..manifest() }.check(), Ok(()));
         assert_eq!(manifest().check(), Ok(()));
         assert_eq!(Manifest { remote: at("h/x", "refs/baton/changes/a-1"), ..manifest() }.check(), Ok(()));
         let one = || vec!["f1".to_owned()];
@@ -197,6 +242,10 @@ mod tests {
             Manifest { remote: at("-x", "refs/baton/changes/../heads/main"), ..manifest() },
             Manifest { remote: at("", "refs/baton/changes/a"), ..manifest() },
             Manifest { remote: at("h/x", "refs/heads/main"), ..manifest() },
+            Manifest { remote: with_url("https://evil/x.git"), ..manifest() },
+            Manifest { remote: with_url("https://user@h/x.git"), ..manifest() },
+            Manifest { remote: with_url("https://h/x.git?token=t"), ..manifest() },
+            Manifest { remote: with_url("ext::sh"), ..manifest() },
             Manifest { bytes: 0, ..manifest() },
             Manifest { bytes: MAX_BYTES + 1, ..manifest() },
             Manifest { files: vec!["x".into(); MAX_FILES + 1], ..manifest() },
@@ -204,6 +253,39 @@ mod tests {
         ];
         for manifest in refused {
             assert_eq!(manifest.check().expect_err("refused").code, "changes_invalid");
+        }
+    }
+
+    #[test]
+    fn an_address_is_kept_with_scheme_and_port_and_without_a_secret() {
+        for (url, expected) in [
+            ("http://127.0.0.1:8080/fork.git", Some("http://127.0.0.1:8080/fork.git")),
+            ("https://ann:pw@git.example/a/b.git", Some("https://git.example/a/b.git")),
+            ("https://token@git.example:8443/a/b?private_token=x#y", Some("https://git.example:8443/a/b")),
+            ("ssh://git@git.example:2222/a/b.git", Some("ssh://git.example:2222/a/b.git")),
+            ("git@git.example:a/b.git", None),
+            ("/srv/git/a.git", None),
+            ("ext::sh -c x", None),
+        ] {
+            assert_eq!(shareable_url(url).as_deref(), expected, "{url}");
+        }
+    }
+
+    #[test]
+    fn only_an_address_that_git_takes_is_advised() {
+        let at = |address: &str, url: Option<&str>| {
+            let (address, reference) = (address.to_owned(), "refs/baton/changes/a".to_owned());
+            RemoteContent { address, reference, url: url.map(str::to_owned) }
+        };
+        let is_srv = |folder: &str| folder == "/srv/a.git";
+        for (remote, expected) in [
+            (at("h/fork", Some("http://h:1/fork.git")), Some("http://h:1/fork.git")),
+            (at("github.com/acme/shop", None), Some("https://github.com/acme/shop.git")),
+            (at("/srv/a.git", None), Some("/srv/a.git")),
+            (at("/home/other/a.git", None), None),
+            (at("127.0.0.1/fork", None), None),
+        ] {
+            assert_eq!(remote.url_to_add(is_srv).as_deref(), expected, "{remote:?}");
         }
     }
 

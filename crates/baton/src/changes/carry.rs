@@ -134,7 +134,7 @@ pub(crate) fn confirm(data_dir: &Path, manifest: Option<&Manifest>) {
 /// Takes back what was kept in a remote: no baton names it.
 pub(crate) fn discard(app: &App, manifest: &Manifest) -> Result<(), Refusal> {
     let Some(copy) = &manifest.remote else { return Ok(()) };
-    let remote = ChangesRemote::by_address(&root(app)?, &copy.address)?;
+    let remote = ChangesRemote::by_address(&root(app)?, copy)?;
     remote.remove(&scratch(&app.config.data_dir)?, &copy.reference)?;
     PushNote::forget(&app.config.data_dir, &copy.reference);
     Ok(())
@@ -149,7 +149,7 @@ pub(crate) fn remove_unnamed(
 ) -> Result<(), Refusal> {
     for copy in unnamed {
         let root = root(app)?;
-        let remote = ChangesRemote::by_address(&root, &copy.address);
+        let remote = ChangesRemote::by_address(&root, copy);
         let url = remote.as_ref().map_or(copy.address.clone(), ChangesRemote::shown_url);
         let owner = Owner { root: &root, project, ledger: &app.config.ledger() };
         let data_dir = &app.config.data_dir;
@@ -306,7 +306,7 @@ pub(crate) fn content_of(
 ) -> Result<Vec<u8>, AppError> {
     let mut bytes = Vec::new();
     if let Some(copy) = &manifest.remote {
-        let remote = ChangesRemote::by_address(&root(app)?, &copy.address)?;
+        let remote = ChangesRemote::by_address(&root(app)?, copy)?;
         bytes = remote.fetch(&scratch(&app.config.data_dir).map_err(Refusal::from)?, &copy.reference)?;
     } else {
         for part in 0..manifest.parts() {

@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
-use baton_model::changes::{MAX_BYTES, REFERENCES, RemoteContent};
+use baton_model::changes::{MAX_BYTES, REFERENCES, RemoteContent, shareable_url};
 use baton_model::id::visible;
 use baton_model::project::without_credentials;
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::repository::canonical_address;
+use baton_model::shell::shell_word;
 use tempfile::TempDir;
 
 use super::push_note::Owner;
@@ -46,7 +47,8 @@ impl ChangesRemote {
     }
 
     /// The remote of this repository that has this address: what the ledger says is no address to call by itself.
-    pub(super) fn by_address(root: &Path, address: &str) -> Result<Self, Refusal> {
+    pub(super) fn by_address(root: &Path, content: &RemoteContent) -> Result<Self, Refusal> {
+        let address = content.address.as_str();
         let known = remotes(root);
         let of = |url: &str| canonical_address(url).unwrap_or_default();
         // The address of a folder was written without `.git` once.
@@ -55,12 +57,7 @@ impl ChangesRemote {
             found.or_else(|| known.iter().find(|(_, url)| of(url).strip_suffix(".git") == Some(address)));
         let found = found.cloned();
         let Some((_, url)) = found else {
-            let what = format!(
-                "the changes are kept in {}, which is no remote of this repository",
-                visible(address)
-            );
-            let hint = format!("add it, if you trust it: `git remote add NAME {}`", visible(address));
-            return Err(Refusal::new(Kind::NotFound, "changes_remote_unknown", what, hint));
+            return Err(unknown_remote_refusal(content));
         };
         Ok(Self { url, address: address.to_owned() })
     }
@@ -96,7 +93,7 @@ impl ChangesRemote {
             }
             return Err(refusal);
         }
-        Ok(RemoteContent { address: self.address.clone(), reference })
+        Ok(RemoteContent { address: self.address.clone(), reference, url: shareable_url(&self.url) })
     }
 
     /// Gets a content.
@@ -200,6 +197,30 @@ impl ChangesRemote {
         };
         Refusal::new(Kind::Outside, "changes_remote_failed", what, hint)
     }
+}
+
+/// The refusal where this repository has no such remote. Its command is complete only where the whole address is known.
+fn unknown_remote_refusal(content: &RemoteContent) -> Refusal {
+    let address = visible(&content.address);
+    let what = format!("the changes are kept in {address}, which is no remote of this repository");
+    let url = content.url_to_add(|folder| Path::new(folder).is_dir());
+    let hint = match url.as_deref().map(|url| shell_word(&visible(url))) {
+        Some(url) if url.starts_with("ssh:") => format!(
+            "add it, if you trust it: `git remote add NAME {url}`, with USER@ before the host where yours there is another, and repeat"
+        ),
+        Some(url) => format!("add it, if you trust it: `git remote add NAME {url}`, and repeat"),
+        None => {
+            let whose = match content.address.starts_with('/') {
+                true => "that is a folder of another machine",
+                false => "the ledger has no more of its address",
+            };
+            format!(
+                "{whose}: `git remote get-url NAME` prints it where the work was left, so ask whoever left it for an address that you reach; \
+                 add it, if you trust it: `git remote add NAME ADDRESS`, and repeat"
+            )
+        }
+    };
+    Refusal::new(Kind::NotFound, "changes_remote_unknown", what, hint)
 }
 
 /// A refusal of a remote that did not answer, with what to do in this case.

@@ -13,7 +13,7 @@ use baton_model::message::View as Message;
 use baton_ops::changes::RecordInput;
 use baton_ops::session::{
     Document, DocumentOwner, NamedDocument, PickedBaton, Pickup, PickupInput, PickupOutput, ReceivedHandoff,
-    WaitingChanges,
+    WaitingChanges, note_gone_place,
 };
 use baton_ops::session::{Status, StatusInput};
 
@@ -164,6 +164,9 @@ fn apply(bundle: &mut PickupOutput, app: &mut App) {
 /// Picks up, and looks at the issue of what was picked up.
 pub(super) fn pick_up(input: &PickupInput, app: &mut App) -> Result<PickupOutput, AppError> {
     let mut bundle = app.run::<Pickup>(input)?;
+    if app.config.server.is_some() {
+        note_gone_place(&mut bundle, &app.caller(), &*app.machine);
+    }
     if bundle.baton.is_none() && bundle.handoff.is_none() {
         let status = app.run::<Status>(&StatusInput {
             project: Some(bundle.project_id.clone()),

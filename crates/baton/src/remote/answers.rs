@@ -26,7 +26,9 @@ pub(super) fn answer(
     Ok(match question {
         Question::ProcessGone { process } => json!(has_ended(process, machine)),
         Question::Git { folder } if is_own_copy(caller, folder, machine) => json!(machine.git(folder)),
-        Question::HasFolder { folder } if is_of_repository(caller, folder, machine) => {
+        Question::HasFolder { folder }
+            if is_of_repository(caller, folder, machine) || is_own_copy(caller, folder, machine) =>
+        {
             json!(machine.has_folder(folder))
         }
         Question::Uncommitted { folder } if is_of_repository(caller, folder, machine) => {

@@ -3,7 +3,9 @@
 use baton_model::delta;
 use baton_ops::changes::is_presence;
 use baton_ops::ledger::{LedgerListInput, Row};
-use baton_ops::session::{SessionDocument, SessionDocumentInput, Wrap, WrapInput};
+use baton_ops::session::{
+    Checkpoint, CheckpointInput, SessionDocument, SessionDocumentInput, Wrap, WrapInput,
+};
 use baton_ops::transcript::CaptureOutput;
 
 use super::Supervisor;
@@ -73,15 +75,29 @@ impl Supervisor<'_> {
                 Ok(outcome(if captured.delta_id.is_some() { SavedAs::Note } else { ended }, None))
             }
             None if !open => Ok(outcome(ended, None)),
-            None if self.plan.wrap && self.has_saved(app)? => {
+            None if self.plan.wrap && (self.has_saved(app)? || self.save_copy_work(app)?) => {
                 let left = self.wrap(app)?;
                 Ok(outcome(SavedAs::Baton, Some(left)))
             }
             captured => {
+                let is_saved = captured.is_some() || (!self.plan.wrap && self.save_copy_work(app)?);
                 self.end("the agent ended", app);
-                Ok(outcome(if captured.is_some() { SavedAs::Checkpoint } else { SavedAs::Nothing }, None))
+                Ok(outcome(if is_saved { SavedAs::Checkpoint } else { SavedAs::Nothing }, None))
             }
         }
+    }
+
+    /// Saves which commits were made and which files were left uncommitted while an agent ran that said nothing. False where that is
+    /// nothing.
+    fn save_copy_work(&self, app: &mut App) -> Result<bool, AppError> {
+        let Some(copy) = self.copy.as_ref().filter(|_| !self.has_transcript) else { return Ok(false) };
+        let program = self.plan.program.file_name().unwrap_or_default().to_string_lossy();
+        let Some(summary) = copy.work_since(&program, &self.caller) else { return Ok(false) };
+        let (project, session) = self.own();
+        let input =
+            CheckpointInput { project, session, summary: Some(summary), ..CheckpointInput::default() };
+        app.run_as::<Checkpoint>(&self.caller, &input)?;
+        Ok(true)
     }
 
     /// Leaves a baton of what the agent saved by itself.

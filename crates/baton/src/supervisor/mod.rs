@@ -2,6 +2,7 @@
 //! when it ends, whether it thought of that or not.
 
 mod child;
+mod copy_work;
 mod evidence;
 mod find_transcript;
 mod keep;
@@ -32,6 +33,7 @@ use crate::error::{AppError, quote};
 use crate::launch::{self, Call, Prompt};
 use crate::{clock, host, process, render};
 use child::{Agent, Signals};
+use copy_work::CopyAtStart;
 use evidence::Search;
 use own_session::{OwnSession, begin};
 use report::Outcome;
@@ -146,6 +148,10 @@ struct Supervisor<'a> {
     remarks: Vec<String>,
     /// What the supervisor itself wrote into the ledger, which is no work of the agent.
     own_notes: Vec<String>,
+    /// Its working copy as it was at the beginning; none outside of git.
+    copy: Option<CopyAtStart>,
+    /// Whether a transcript of it was found: that says what was done, also where it is nothing.
+    has_transcript: bool,
 }
 
 impl<'a> Supervisor<'a> {
@@ -175,6 +181,7 @@ impl<'a> Supervisor<'a> {
         };
         let place = runs::Registration::take(&app.config.data_dir, &begun.session_id, run);
         let (words, written) = (Vec::new(), BTreeSet::new());
+        let copy = CopyAtStart::read(&caller, began);
         Ok(Self {
             plan,
             caller,
@@ -186,6 +193,8 @@ impl<'a> Supervisor<'a> {
             place,
             remarks: Vec::new(),
             own_notes: Vec::new(),
+            copy,
+            has_transcript: false,
         })
     }
 
@@ -306,7 +315,10 @@ impl<'a> Supervisor<'a> {
     /// Keeps what stands in the agent's transcript, if there is one and anything was said in it.
     fn capture(&mut self, event: &str, wrap: bool, app: &mut App) -> Result<Option<CaptureOutput>, AppError> {
         let row = match self.transcript(app)? {
-            Search::Own(row) => row,
+            Search::Own(row) => {
+                self.has_transcript = true;
+                row
+            }
             Search::Unclear(rows) | Search::WentOn(rows) => {
                 // Of a program that is no known tool, a conversation that went on is hardly the work.
                 let fresh = rows.iter().any(|row| row.is_begun_since(self.began));

@@ -162,7 +162,17 @@ fn without_its_remote_nothing_is_half_done() {
     git(&of.laptop, &of.clone, &["remote", "rename", "origin", "upstream"]);
     git(&of.laptop, &of.clone, &["remote", "set-url", "upstream", "https://git.example/a/b"]);
     let refused = donna.refused(3, "changes_remote_unknown", &["changes", "drop", &baton]);
-    assert!(text(&refused, "hint").contains("git remote add"), "{refused:#}");
+    let added = format!("git remote add NAME {}", there.display());
+    assert!(text(&refused, "hint").contains(&added), "{refused:#}");
+    // Of another machine's folder there is no command that works as it stands.
+    fs::rename(&there, &away).expect("moved");
+    let refused = donna.refused(3, "changes_remote_unknown", &["changes", "drop", &baton]);
+    let hint = text(&refused, "hint");
+    assert!(
+        hint.contains("git remote get-url NAME") && hint.contains("git remote add NAME ADDRESS"),
+        "{hint}"
+    );
+    fs::rename(&away, &there).expect("moved");
     donna.json(&["changes", "drop", &baton, "--leave-remote"]);
     assert_eq!(references(&of).len(), 1);
 }

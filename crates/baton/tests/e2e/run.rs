@@ -8,10 +8,11 @@ use std::path::Path;
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::picker::{Seat, script};
 use crate::stage::{Answer, BATON, Stage, Terminal, env, text};
+use crate::worktrees::committed;
 
 /// Writes a transcript of one question and one answer, of which its hook tells unless `$HOOKLESS` is set, then does what `$DO`
 /// says.
@@ -139,6 +140,35 @@ fn without_a_transcript_what_the_agent_saved_is_left_and_nothing_is_made_of_noth
             .iter()
             .all(|s| s["identity"] != "Donna")
     );
+}
+
+#[test]
+fn what_a_command_without_a_transcript_did_in_its_working_copy_is_left_as_a_baton() {
+    let stage = committed();
+    let donna = agent(&stage, "my-agent", "", "true");
+    stage.file("shop/mine.txt", "before");
+    // What lay there before is no work of the command.
+    let idle = donna.run(&["run", "--", "sh", "-c", "git status > /dev/null"]).done();
+    assert!(idle.err.contains("there was nothing to keep"), "{idle:#?}");
+    let script = "git -c user.name=a -c user.email=a@b commit -qam 'by the command' --allow-empty; echo half > half.txt";
+    let always = donna.with("BATON_WRAP_CHANGES", "always");
+    let left = kept(&always.run(&["--json", "run", "--", "sh", "-c", script]).done());
+    assert_eq!(left["kept"], "baton", "{left:#}");
+    let lola = stage.terminal("Lola");
+    let shown = lola.json(&["changes", "show"]);
+    assert!(shown.to_string().contains("half.txt"), "{shown:#}");
+    let picked = lola.json(&["pickup"]);
+    let body = text(&picked["baton"], "body");
+    for word in ["by the command", "not committed: half.txt", "`sh`"] {
+        assert!(body.contains(word), "{word}: {body}");
+    }
+    assert!(!body.contains("not committed: mine.txt"), "{body}");
+    lola.json(&["end"]);
+    // Without changes, and where an edit of a file that was there before is all.
+    let edited = kept(&donna.run(&["--json", "run", "--", "sh", "-c", "echo more >> mine.txt; exit 3"]));
+    assert_eq!((&edited["kept"], &edited["exit_code"]), (&json!("baton"), &json!(3)), "{edited:#}");
+    let checked = donna.run(&["run", "--no-wrap", "--", "sh", "-c", "echo again >> mine.txt"]).done();
+    assert!(checked.err.contains("ended with a checkpoint"), "{checked:#?}");
 }
 
 #[test]

@@ -213,3 +213,71 @@ fn a_session_of_another_folder_stays_where_it_is() {
     let file = of.desktop.file("evil.json", r#"{"format":"baton-transcript","version":9}"#);
     of.donna().refused(1, "transcript_copy_invalid", &["continue", &file, "--in", "claude", "--print"]);
 }
+
+/// A session like the first one, under another id and in another folder.
+fn session_in(of: &TwoMachines, id: &str, folder: &Path, branch: &str) {
+    let first = of.laptop.home().join(format!(".claude/projects/-shop/{ID}.jsonl"));
+    let mut lines = String::new();
+    for line in fs::read_to_string(first).expect("the session").lines() {
+        let mut event: Value = serde_json::from_str(line).expect("a line");
+        let values =
+            [("cwd", folder.display().to_string()), ("sessionId", id.into()), ("gitBranch", branch.into())];
+        for (key, value) in values {
+            if event.get(key).is_some() {
+                event[key] = value.into();
+            }
+        }
+        lines.push_str(&format!("{event}\n"));
+    }
+    of.laptop.file(&format!("home/.claude/projects/-{branch}/{id}.jsonl"), lines);
+}
+
+#[test]
+fn without_an_id_the_newest_session_of_the_working_copy_is_pushed_and_named() {
+    let of = TwoMachines::new();
+    let (ann, shop) = (of.ann(), of.laptop.shop());
+    ann.json(&["project", "set", "--transcripts", "yes"]);
+    let (inside, beside) = (shop.join(".claude/worktrees/x"), of.laptop.root().join("y"));
+    for (folder, branch) in [(&inside, "x"), (&beside, "y")] {
+        git(&of.laptop, &shop, &["worktree", "add", "-q", "-b", branch, &folder.display().to_string()]);
+    }
+    let id = "33333333-aaaa-4000-8000-00000000abcd";
+    session_in(&of, id, &inside, "x");
+    let pushed =
+        |folder: &Path| text(&ann.within(folder).json(&["transcripts", "push"])["copy"], "transcript_id");
+    // The one of the worktree that lies inside is newer, and another working copy's.
+    assert_eq!((pushed(&shop), pushed(&inside)), (ID.to_owned(), id.to_owned()));
+    let output = ann.within(&inside).text(&["transcripts", "push"]);
+    assert!(output.contains(&format!("in {}\n", inside.display())) && output.contains('"'), "{output}");
+    let refused = ann.within(&beside).refused(3, "transcript_elsewhere", &["transcripts", "push"]);
+    assert!(text(&refused, "hint").contains("baton transcripts push "), "{refused:#}");
+    // A folder that is gone is no part of the one around it.
+    git(&of.laptop, &shop, &["worktree", "remove", "--force", &inside.display().to_string()]);
+    assert_eq!(pushed(&shop), ID);
+}
+
+#[test]
+fn a_session_whose_worktree_was_gone_at_its_import_was_left_there_and_not_around_it() {
+    let of = TwoMachines::new();
+    let (ann, shop) = (of.ann(), of.laptop.shop());
+    for (id, place, branch) in [
+        ("33333333-aaaa-4000-8000-00000000abcd", shop.join(".claude/worktrees/x"), "x"),
+        ("44444444-aaaa-4000-8000-00000000abcd", of.laptop.root().join("y"), "y"),
+    ] {
+        let folder = place.display().to_string();
+        git(&of.laptop, &shop, &["worktree", "add", "-q", "-b", branch, &folder]);
+        session_in(&of, id, &place, branch);
+        git(&of.laptop, &shop, &["worktree", "remove", &folder]);
+        let baton = text(&ann.json(&["import-transcript", id]), "baton_id");
+        let there = ["pickup", "--there", &baton];
+        let refused = ann.refused(3, "place_gone", &there);
+        let words = format!("{} {}", text(&refused, "message"), text(&refused, "hint"));
+        assert!(words.contains(&folder) && words.contains(&format!("git switch {branch}")), "{words}");
+        let shown = ann.text(&["pickup", "--dry-run", &baton]);
+        assert!(shown.contains(&format!("the work was left in {folder}")), "{shown}");
+        assert!(!shown.contains("cannot be seen") && !shown.contains("if it still is"), "{shown}");
+        git(&of.laptop, &shop, &["branch", "-D", branch]);
+        let refused = ann.refused(3, "place_gone", &there);
+        assert!(!text(&refused, "hint").contains("git switch"), "{refused:#}");
+    }
+}

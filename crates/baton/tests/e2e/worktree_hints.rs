@@ -290,6 +290,11 @@ fn where_nothing_waits_the_place_of_the_work_is_not_said_to_be_unknown() {
     let stage = committed();
     let refused = stage.terminal("Lola").refused(3, "baton_none", &["pickup", "--there"]);
     assert!(text(&refused, "message").contains("no baton waits"), "{refused:#}");
+    // Nor after a session that left nothing.
+    let donna = stage.terminal("Donna");
+    donna.json(&["start"]);
+    donna.json(&["end"]);
+    stage.terminal("Lola").refused(3, "baton_none", &["pickup", "--there"]);
 }
 
 #[test]

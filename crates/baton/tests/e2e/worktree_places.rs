@@ -438,3 +438,30 @@ fn status_and_batons_say_which_baton_has_changes_with_it() {
     ann.json(&["changes", "drop", &left]);
     assert!(!ann.text(&["status"]).contains("with changes"));
 }
+
+#[test]
+fn a_session_of_an_inner_worktree_that_was_gone_at_its_import_was_left_there() {
+    let stage = committed();
+    let ann = stage.terminal("Ann");
+    let line = |folder: &str, id: &str, branch: &str| {
+        let line = json!({ "type": "user", "uuid": "u1", "sessionId": id, "cwd": folder, "gitBranch": branch,
+            "version": "2.0.0", "timestamp": "2026-07-21T09:00:00.000Z",
+            "message": { "role": "user", "content": "Round the prices" } });
+        stage.file(&format!("home/.claude/projects/-shop/{id}.jsonl"), format!("{line}\n"));
+    };
+    let inner = worktree(&stage, "shop/.claude/worktrees/x", "x");
+    let (folder, id) = (inner.display().to_string(), "33333333-aaaa-4000-8000-00000000abcd");
+    line(&format!("{folder}/src"), id, "x");
+    git(&stage, stage.shop(), &["worktree", "remove", &folder]);
+    let baton = text(&ann.json(&["import-transcript", id]), "baton_id");
+    let location = ann.json(&["pickup", "--dry-run", &baton])["location"].clone();
+    assert_eq!((&location["root"], &location["is_there"]), (&json!(folder), &json!(false)), "{location:#}");
+    let refused = ann.refused(3, "place_gone", &["pickup", "--there", &baton]);
+    assert!(text(&refused, "hint").contains("git switch x"), "{refused:#}");
+    // A plain folder of the branch that is checked out was no place of its own.
+    let plain = "44444444-aaaa-4000-8000-00000000abcd";
+    line(&format!("{}/src", stage.shop().display()), plain, "main");
+    let baton = text(&ann.json(&["import-transcript", plain]), "baton_id");
+    let location = ann.json(&["pickup", "--dry-run", &baton])["location"].clone();
+    assert_eq!(location["root"], json!(stage.shop()), "{location:#}");
+}

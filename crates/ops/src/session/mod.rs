@@ -12,6 +12,7 @@ pub(crate) mod conversation;
 mod end;
 mod entrusted;
 mod force;
+mod gone_place;
 mod handoff;
 mod heartbeat;
 mod history;
@@ -75,6 +76,7 @@ pub use commit_origin::{CommitOrigin, CommitOriginInput, CommitOriginOutput, Ori
 pub use conversation::ConversationBaton;
 pub use end::{End, EndInput, EndOutput};
 pub(crate) use entrusted::on_top_of_sessions;
+pub use gone_place::note_gone_place;
 pub use handoff::{SessionDocument, SessionDocumentInput, SessionDocumentOutput};
 pub use heartbeat::{Heartbeat, HeartbeatInput, HeartbeatOutput};
 pub(crate) use history::left_baton;

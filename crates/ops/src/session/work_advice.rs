@@ -79,6 +79,8 @@ pub(super) fn advice(
     }
     let rest = if travel {
         "; what was not committed goes with the baton: `baton pickup --apply` brings it, `baton changes apply` once it is held"
+    } else if work.was_dirty && own.is_some_and(|own| own.remote.is_none()) {
+        DIRTY_THERE_WITHOUT_REMOTE
     } else if work.was_dirty {
         DIRTY_THERE
     } else {
@@ -106,6 +108,10 @@ pub(super) fn names_commit(advice: &str) -> bool {
 const GO_ON_HERE: &str = "go on here";
 /// How it ends where no baton has what was not committed on another machine.
 const DIRTY_THERE: &str = "; what was not committed is on that machine only: commit and push it there";
+
+/// The same in a clone without a remote: nothing that is pushed arrives there.
+const DIRTY_THERE_WITHOUT_REMOTE: &str =
+    "; what was not committed is on that machine only: commit it there before you fetch";
 
 /// A branch in a command to paste. Another session said its name, and git allows words of a shell in one.
 fn branch_word(branch: &str) -> String {
@@ -145,7 +151,6 @@ fn what_is_left(
     let commit = work.copy.commit.as_deref().filter(|id| is_hex(id));
     let commit = commit.map(|commit| commit.get(..12).unwrap_or(commit));
     let own_branch = own.and_then(|own| own.branch.as_deref()).filter(|own| branch == Some(*own));
-    let is_checked_out = own.is_some_and(|own| own.commit.is_some() && own.commit == work.copy.commit);
     let is_left = branch.and_then(has_branch);
     let gone = match (work.is_this_machine, work.holds_other) {
         (true, true) => "the folder holds something else by now",
@@ -153,20 +158,17 @@ fn what_is_left(
         (true, false) => &format!("{RENAMED}; the folder is gone"),
         (false, _) => ELSEWHERE,
     };
-    if let (Some(branch), Some(true), Some(commit)) = (own_branch, work.has_commit, &commit) {
-        let branch = branch_word(branch);
-        return match is_checked_out {
-            true => {
-                format!(
-                    "{gone}; its commit {commit} is checked out here, on its branch {branch}: {GO_ON_HERE}"
-                )
-            }
-            false => format!(
-                "{gone}; its commit {commit} is here: `git merge {commit}` brings it into {branch}, unless that has it already"
-            ),
-        };
+    if let Some(advice) = own_branch.and_then(|branch| on_own_branch(work, gone, branch, own)) {
+        return advice;
     }
+    let has_remote = own.is_none_or(|own| own.remote.is_some());
     match (branch, is_left, work.has_commit, commit) {
+        (Some(branch), _, Some(false), Some(commit)) if !work.is_this_machine && !has_remote => {
+            let branch = branch_word(branch);
+            format!(
+                "{gone}, and its commit {commit} is not here: `git bundle create FILE {branch}` there, then `git fetch FILE {branch}` here"
+            )
+        }
         (Some(branch), _, Some(false), Some(commit)) if !work.is_this_machine => {
             let branch = branch_word(branch);
             format!(
@@ -183,13 +185,40 @@ fn what_is_left(
         (_, _, Some(true), Some(commit)) => {
             format!("{gone}; its commit is here: `git switch --detach {commit}`")
         }
+        (Some(branch), ..) if !has_remote => {
+            format!("{gone}, and branch {} is not here", visible(branch))
+        }
         (Some(branch), ..) => {
             format!(
                 "{gone}, and branch {0} is not here: `git fetch origin {0}`, once it is pushed",
                 branch_word(branch)
             )
         }
+        (None, _, _, None) => format!("{gone}, and what was checked out there is not known"),
+        (None, ..) if !has_remote => format!("{gone}, and its commit is not here"),
         (None, ..) => format!("{gone}, and its commit is not here: `git fetch` it, once it is pushed"),
+    }
+}
+
+/// What is left for a caller who has the branch of the work checked out; nothing where it is as for any other.
+fn on_own_branch(work: &WorkLocation, gone: &str, branch: &str, own: Option<&Repository>) -> Option<String> {
+    let commit = work.copy.commit.as_deref().filter(|id| is_hex(id))?;
+    let commit = commit.get(..12).unwrap_or(commit);
+    let is_checked_out = own.is_some_and(|own| own.commit == work.copy.commit);
+    let name = branch_word(branch);
+    match work.has_commit {
+        Some(true) if is_checked_out => Some(format!(
+            "{gone}; its commit {commit} is checked out here, on its branch {name}: {GO_ON_HERE}"
+        )),
+        Some(true) => Some(format!(
+            "{gone}; its commit {commit} is here: `git merge {commit}` brings it into {name}, unless that has it already"
+        )),
+        // There is no other branch to switch to.
+        Some(false) if work.is_this_machine => Some(format!(
+            "{gone}; its branch {} is checked out here, without its commit {commit}: that is where the folder went",
+            visible(branch)
+        )),
+        _ => None,
     }
 }
 
@@ -306,6 +335,7 @@ mod tests {
         let far = WorkLocation { is_this_machine: false, is_there: None, ..gone };
         check(&far, Some(true), &format!("{here}: `git switch main`"));
         let own = |commit: &str| Repository {
+            remote: Some("https://git.example/a/shop.git".into()),
             branch: Some("main".into()),
             commit: Some(commit.into()),
             ..Repository::default()
@@ -333,6 +363,50 @@ mod tests {
                  `git fetch origin main` here",
             );
         }
+    }
+
+    #[test]
+    fn without_a_remote_nothing_is_advised_that_goes_through_one() {
+        let copy = |branch: Option<&str>, commit: Option<&str>| WorkingCopy {
+            root: "/src/shop".into(),
+            branch: branch.map(str::to_owned),
+            commit: commit.map(str::to_owned),
+            ..WorkingCopy::default()
+        };
+        let far = WorkLocation {
+            copy: copy(Some("main"), Some("1a2b3c4d5e6f7a8b")),
+            is_this_machine: false,
+            is_there: None,
+            has_commit: Some(false),
+            ..not_found()
+        };
+        let alone = Repository { branch: Some("main".into()), ..Repository::default() };
+        let text = |work: &WorkLocation| advice(work, Some(&alone), false, |_| Some(false)).expect("advice");
+        assert_eq!(
+            text(&far),
+            "its commit 1a2b3c4d5e6f is not here: `git bundle create FILE main` there, then `git fetch FILE main` here"
+        );
+        for copy in [copy(Some("fix"), None), copy(None, Some("1a2b3c4d5e6f7a8b")), copy(None, None)] {
+            let gone = WorkLocation { copy, has_commit: None, ..not_found() };
+            assert!(!text(&gone).contains("git "), "{}", text(&gone));
+        }
+        let dirty = WorkLocation { was_dirty: true, ..far };
+        assert!(!text(&dirty).contains("push"), "{}", text(&dirty));
+    }
+
+    #[test]
+    fn nobody_is_sent_to_the_branch_on_which_one_stands() {
+        let copy = WorkingCopy {
+            root: "/src/shop".into(),
+            branch: Some("main".into()),
+            commit: Some("1a2b3c4d5e6f7a8b".into()),
+            ..WorkingCopy::default()
+        };
+        let moved = WorkLocation { copy, has_commit: Some(false), ..not_found() };
+        let own =
+            Repository { branch: Some("main".into()), commit: Some("0000".into()), ..Repository::default() };
+        let advice = advice(&moved, Some(&own), false, |_| Some(true)).expect("advice");
+        assert!(advice.starts_with(RENAMED) && !advice.contains("git switch"), "{advice}");
     }
 
     #[test]

@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::copy_file::{FORMAT, TranscriptCopy, VERSION};
 use super::document::packet;
 use super::events::events;
-use super::find::find;
+use super::find::{LatestScope, find_within};
 use super::found_transcript::FoundTranscript;
 use super::isolation::View;
 use super::own_sessions::own_sessions;
@@ -31,7 +31,7 @@ pub struct CopyInput {
     /// Project id; else from the working directory.
     #[serde(default)]
     pub project: Option<String>,
-    /// Session id, a unique prefix of one, `latest`, or a path.
+    /// Session id, a unique prefix of one, a path, or `latest`: the newest of the caller's working copy.
     pub id: String,
     /// The tool that wrote it.
     #[serde(default)]
@@ -62,7 +62,8 @@ impl Operation for Copy {
         let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         cx.store.read(|tx| resolve::require_project(tx, &project_id))?;
         let command = "baton transcripts push";
-        let transcript = find(cx, &input.id, input.agent.as_deref(), Some(&project_id), command)?;
+        let found = (command, LatestScope::WorkingCopy);
+        let transcript = find_within(cx, &input.id, input.agent.as_deref(), Some(&project_id), found)?;
         let transcript = transcript.with_folders();
         require_own(cx, &transcript, (&project_id, input.remote.as_deref()))?;
         let packet = packet(&cx.env, &transcript, None, None)?;

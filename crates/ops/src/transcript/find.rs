@@ -15,7 +15,7 @@ use super::copy_file;
 use super::found_transcript::FoundTranscript;
 use super::header_cache::StoreCache;
 use super::isolation::{View, without_dots};
-use crate::op::{Caller, Cx, Env};
+use crate::op::{Caller, Cx, Env, Host};
 
 /// Threads that read headers: more than the cores of a laptop only wait for the disk.
 pub(super) const THREADS: usize = 8;
@@ -79,6 +79,15 @@ fn no_reader_refusal(name: &str) -> Refusal {
     )
 }
 
+/// Among which sessions `latest` names the newest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum LatestScope {
+    /// Those of the folder and of its project.
+    Project,
+    /// Those of the working copy in which the caller stands: what is found is shown to others, so another one's is not taken for it.
+    WorkingCopy,
+}
+
 /// The transcript meant by a path, an id, a unique prefix of one, or `latest`: the newest of this folder or its project, and
 /// never one of another folder. `command` takes one by its id.
 ///
@@ -91,6 +100,17 @@ pub(super) fn find(
     project: Option<&str>,
     command: &str,
 ) -> Result<FoundTranscript, Failure> {
+    find_within(cx, wanted, agent, project, (command, LatestScope::Project))
+}
+
+/// The transcript that is meant, with `latest` as the newest of a scope.
+pub(super) fn find_within(
+    cx: &mut Cx<'_>,
+    wanted: &str,
+    agent: Option<&str>,
+    project: Option<&str>,
+    (command, scope): (&str, LatestScope),
+) -> Result<FoundTranscript, Failure> {
     let named: Vec<String> = agent.map(str::to_owned).into_iter().collect();
     let agents = agent_ids(&named)?;
     let path = Path::new(wanted.trim_end_matches('/'));
@@ -100,7 +120,12 @@ pub(super) fn find(
     }
     let filter =
         Filter { agents, subagents: wanted != "latest", empty: wanted != "latest", ..Filter::default() };
-    let (here, own) = if wanted == "latest" { project_folders(cx)? } else { Default::default() };
+    let (here, own) = match (wanted, scope) {
+        ("latest", LatestScope::Project) => project_folders(cx)?,
+        ("latest", LatestScope::WorkingCopy) => (own_folder(cx.env.caller), None),
+        _ => Default::default(),
+    };
+    let host = cx.env.host;
     let now = cx.env.now;
     let view = View::of(cx, project)?;
     let chosen = list(cx, &filter, |listed| {
@@ -109,8 +134,12 @@ pub(super) fn find(
         *listed = shown;
         let at = match wanted {
             "latest" => {
-                let is_own = |one: &SessionListing| own.as_ref().is_some_and(|own| view.is_of(one, own));
-                latest(&here, is_own, listed, (command, now))?
+                let is_own = |one: &SessionListing| match (scope, here.first()) {
+                    (LatestScope::WorkingCopy, Some(root)) => is_in_copy(host, root, one),
+                    _ => own.as_ref().is_some_and(|own| view.is_of(one, own)),
+                };
+                let folders = if scope == LatestScope::Project { here.as_slice() } else { &[] };
+                latest(folders, is_own, listed, (here.first(), command, now))?
             }
             _ => by_id(wanted, listed)?,
         };
@@ -122,11 +151,21 @@ pub(super) fn find(
         Ok(())
     })?;
     let header = chosen.into_iter().next().ok_or_else(|| unknown_refusal(wanted))?;
-    let format = format_by_id(&header.tool_id).ok_or_else(|| unknown_refusal(wanted))?;
-    let found = FoundTranscript {
+    let found = of_header(header).ok_or_else(|| unknown_refusal(wanted))?;
+    if view.is_open() {
+        return Ok(found);
+    }
+    // A listing knows the folder in which it began alone.
+    let found = found.with_folders();
+    if view.shows(&found) { Ok(found) } else { Err(view.refusal(wanted, &found).into()) }
+}
+
+/// The transcript of a header that was listed.
+fn of_header(header: Header) -> Option<FoundTranscript> {
+    Some(FoundTranscript {
         path: header.path.clone(),
         key: header.key.clone(),
-        format,
+        format: format_by_id(&header.tool_id)?,
         header,
         sessions: Vec::new(),
         wrapped_line: None,
@@ -135,13 +174,7 @@ pub(super) fn find(
         written_in: None,
         folders: Vec::new(),
         noted: Vec::new(),
-    };
-    if view.is_open() {
-        return Ok(found);
-    }
-    // A listing knows the folder in which it began alone.
-    let found = found.with_folders();
-    if view.shows(&found) { Ok(found) } else { Err(view.refusal(wanted, &found).into()) }
+    })
 }
 
 fn by_path(path: &Path, agent: Option<&str>) -> Result<FoundTranscript, Refusal> {
@@ -181,8 +214,7 @@ fn by_path(path: &Path, agent: Option<&str>) -> Result<FoundTranscript, Refusal>
 /// The caller's folder and those of the project that it stands for on this machine, and that project.
 fn project_folders(cx: &mut Cx<'_>) -> Result<(Vec<String>, Option<String>), Failure> {
     let caller = cx.env.caller;
-    let mut here: Vec<String> =
-        caller.git_root.iter().chain(caller.folders.first()).take(1).cloned().collect();
+    let mut here = own_folder(caller);
     let own = crate::resolve::project_id(cx.store, &cx.env, None).ok();
     if let Some(project_id) = &own {
         here.extend(
@@ -192,13 +224,33 @@ fn project_folders(cx: &mut Cx<'_>) -> Result<(Vec<String>, Option<String>), Fai
     Ok((here, own))
 }
 
+/// The top folder of the caller's working copy, else its folder.
+fn own_folder(caller: &Caller) -> Vec<String> {
+    caller.git_root.iter().chain(caller.folders.first()).take(1).cloned().collect()
+}
+
+/// Whether a session began in the working copy with this top folder, or without git in this folder. A worktree or a repository inside it
+/// is another one; of a folder that is gone it is not known whether it was one.
+fn is_in_copy(host: &dyn Host, root: &str, one: &SessionListing) -> bool {
+    let Some(cwd) = &one.brief.cwd else { return false };
+    let plain = without_dots(Path::new(cwd));
+    let Ok(real) = plain.canonicalize() else { return false };
+    let is_below = |folder: &Path| folder.starts_with(root);
+    match real.to_str().and_then(|folder| host.repository(folder)) {
+        Some((top, _)) => {
+            top == root || Path::new(root).canonicalize().is_ok_and(|root| root == Path::new(&top))
+        }
+        None => is_below(&plain) || is_below(&real),
+    }
+}
+
 /// Where the newest session of these folders stands. Another folder's is named and not taken: what is made of it would stand in
 /// this project as its own work.
 fn latest(
     here: &[String],
     is_own: impl Fn(&SessionListing) -> bool,
     listed: &[SessionListing],
-    (command, now): (&str, Millis),
+    (root, command, now): (Option<&String>, &str, Millis),
 ) -> Result<Option<usize>, Refusal> {
     let is_here = |one: &SessionListing| {
         let cwd = one.brief.cwd.as_ref().map(|cwd| without_dots(Path::new(cwd)));
@@ -206,7 +258,7 @@ fn latest(
     };
     match (listed.iter().position(is_here), listed.first()) {
         (Some(at), _) => Ok(Some(at)),
-        (None, Some(newest)) => Err(other_folder_refusal(here.first(), newest, command, now)),
+        (None, Some(newest)) => Err(other_folder_refusal(root, newest, command, now)),
         (None, None) => Ok(None),
     }
 }

@@ -1,8 +1,8 @@
 //! A transcript that was found.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use baton_model::repository::WorkingCopy;
+use baton_model::repository::{Repository, WorkingCopy};
 use baton_model::time::Millis;
 use baton_transcripts::{Header, TranscriptReader};
 
@@ -54,6 +54,9 @@ impl FoundTranscript {
     pub(super) fn working_copy(&self, host: &dyn Host) -> Option<WorkingCopy> {
         let cwd = self.header.cwd.as_deref()?;
         let around = host.repository(cwd);
+        if let Some(gone) = self.gone_copy(host, cwd, around.as_ref()) {
+            return Some(gone);
+        }
         let (root, repository) = around.map_or((None, None), |(root, own)| (Some(root), Some(own)));
         let known = repository.as_ref();
         let branch = self.header.branch.clone().or_else(|| known?.branch.clone());
@@ -61,6 +64,29 @@ impl FoundTranscript {
         let is_worktree = known.is_some_and(|own| own.is_worktree);
         let root = root.unwrap_or_else(|| cwd.to_owned());
         Some(WorkingCopy { root, branch, commit, is_worktree, host: None })
+    }
+
+    /// The working copy of a session whose folder is gone. The repository around that is another place, unless the folder was a plain one
+    /// on the branch that is checked out in it.
+    fn gone_copy(
+        &self,
+        host: &dyn Host,
+        cwd: &str,
+        around: Option<&(String, Repository)>,
+    ) -> Option<WorkingCopy> {
+        let branch = self.header.branch.as_deref();
+        let (top, around) = around.map_or((None, None), |(top, own)| (Some(top.as_str()), Some(own)));
+        let is_plain = branch.is_some() && around.is_some_and(|own| own.branch.as_deref() == branch);
+        if is_plain || host.has_folder(cwd) != Some(false) {
+            return None;
+        }
+        Some(WorkingCopy {
+            root: highest_gone(host, cwd, top).to_owned(),
+            branch: branch.map(str::to_owned),
+            commit: None,
+            is_worktree: around.is_some(),
+            host: None,
+        })
     }
 
     /// The name for people of the tool that wrote it.
@@ -74,4 +100,13 @@ impl FoundTranscript {
         let id = self.format.id();
         baton_tools::by_name(id).map_or(id, |tool| tool.surface)
     }
+}
+
+/// The highest folder that is gone of this one and those above it, below the top folder of a repository around them: a worktree that was
+/// removed is gone with what lay in it.
+fn highest_gone<'a>(host: &dyn Host, cwd: &'a str, top: Option<&str>) -> &'a str {
+    let Some(top) = top else { return cwd };
+    let folders = Path::new(cwd).ancestors().filter_map(Path::to_str);
+    let below = folders.take_while(|folder| *folder != top);
+    below.take_while(|folder| host.has_folder(folder) == Some(false)).last().unwrap_or(cwd)
 }

@@ -17,13 +17,10 @@ pub(super) fn print(app: &mut App, bundle: PickupOutput) -> Result<(), AppError>
     if let Some(warning) = bundle.warnings.iter().find(|warning| obstacles.contains(&warning.kind)) {
         app.remark(&format!("note: {}", visible(&warning.message)));
     }
-    let is_none = |warning: &&Warning| warning.kind == WarningKind::Baton(BatonWarning::NoBaton);
+    if let Some(refusal) = none_waits_refusal(&bundle) {
+        return Err(refusal.into());
+    }
     let Some(work) = bundle.location else {
-        let none_waits = bundle.baton.is_none() && bundle.handoff.is_none() && bundle.recovered.is_none();
-        if let Some(warning) = bundle.warnings.iter().find(is_none).filter(|_| none_waits) {
-            let hint = "`baton batons` lists what was left, `baton start` begins anew";
-            return Err(Refusal::new(Kind::NotFound, "baton_none", warning.message.clone(), hint).into());
-        }
         let what = "the session that left this work did not say in which folder it worked";
         return Err(Refusal::new(
             Kind::NotFound,
@@ -53,6 +50,21 @@ pub(super) fn print(app: &mut App, bundle: PickupOutput) -> Result<(), AppError>
         app.remark(&format!("note: checked out there now: {}{way}", other.describe()));
     }
     app.show(&work, |work| format!("{}\n", visible(&work.copy.root)))
+}
+
+/// The refusal where nothing waits, wherever a session that left nothing worked.
+fn none_waits_refusal(bundle: &PickupOutput) -> Option<Refusal> {
+    let is_none = |warning: &&Warning| warning.kind == WarningKind::Baton(BatonWarning::NoBaton);
+    if bundle.baton.is_some() || bundle.handoff.is_some() || bundle.recovered.is_some() {
+        return None;
+    }
+    let warning = bundle.warnings.iter().find(is_none)?;
+    let last = bundle.location.as_ref().map(|work| {
+        format!("; the last session, which left nothing, worked in {}", visible(&work.copy.root))
+    });
+    let hint =
+        format!("`baton batons` lists what was left, `baton start` begins anew{}", last.unwrap_or_default());
+    Some(Refusal::new(Kind::NotFound, "baton_none", warning.message.clone(), hint))
 }
 
 /// What a person reads of it. `changes`: those that go with the baton.

@@ -4,10 +4,11 @@ use baton_model::id::{short, visible};
 use baton_model::transcript_copy::CopyManifest;
 use baton_ops::project::{Show, ShowInput};
 use baton_ops::transcript::{
-    Copies, CopiesInput, Copy, CopyInput, CopyRow, Push as PushOperation, PushInput,
+    Copies, CopiesInput, Copy, CopyInput, CopyOutput, CopyRow, Push as PushOperation, PushInput,
     Withdraw as WithdrawOperation, WithdrawInput,
 };
 use baton_store::Target;
+use baton_transcripts::Header;
 use serde::Serialize;
 
 use super::super::ActingIdentity;
@@ -16,9 +17,12 @@ use crate::error::AppError;
 use crate::render;
 use crate::transcript_copies::{pack, upload};
 
+/// How many characters of a title are shown.
+const TITLE_LEN: usize = 60;
+
 #[derive(clap::Args)]
 pub(super) struct Push {
-    /// Session id, a unique prefix, `latest`, or a path to a transcript
+    /// Session id, a unique prefix, a path to a transcript, or `latest`: the newest of this working copy
     #[arg(default_value = "latest")]
     id: String,
     /// Tool that wrote the session: claude, codex, gemini, …
@@ -69,10 +73,10 @@ pub(super) fn push(args: Push, app: &mut App) -> Result<(), AppError> {
     let made = app.run::<Copy>(&CopyInput { project, id, agent, remote })?;
     let packed = pack(app, &made.project_id, &made.copy)?;
     if dry_run {
-        return preview(&made.project_id, &packed.manifest, app);
+        return preview(&made, &packed.manifest, app);
     }
     upload(app, &made.project_id, &packed)?;
-    let project = Some(made.project_id);
+    let project = Some(made.project_id.clone());
     let input = PushInput { project, identity: who.identity, copy: packed.manifest };
     let pushed = app.run::<PushOperation>(&input)?;
     if app.config.server.is_none() && matches!(app.config.store, Target::File(_)) {
@@ -85,9 +89,10 @@ pub(super) fn push(args: Push, app: &mut App) -> Result<(), AppError> {
         let (id, project) = (render::short_id(&manifest.transcript_id), visible(&pushed.project_id));
         let again = if pushed.replaced { ", in place of what was pushed before" } else { "" };
         format!(
-            "pushed: session {id} of {} to project {project}{again}\n{}  elsewhere: baton continue {} --native --in TOOL\n  \
+            "pushed: session {id} of {} to project {project}{again}\n{}{}  elsewhere: baton continue {} --native --in TOOL\n  \
              back: baton transcripts withdraw {id}\n",
             visible(&manifest.agent),
+            session_label(&made.copy.header),
             copy_label(manifest),
             visible(&manifest.transcript_id)
         )
@@ -104,7 +109,8 @@ struct Preview<'a> {
 }
 
 /// What a push would do, and whether it would be taken.
-fn preview(project_id: &str, manifest: &CopyManifest, app: &mut App) -> Result<(), AppError> {
+fn preview(made: &CopyOutput, manifest: &CopyManifest, app: &mut App) -> Result<(), AppError> {
+    let project_id = made.project_id.as_str();
     let input = CopiesInput { project: Some(project_id.to_owned()), ..CopiesInput::default() };
     let is_taken = app.run::<Copies>(&input)?.takes_transcripts;
     let answer = Preview { project_id, copy: manifest, dry_run: true, is_taken };
@@ -112,8 +118,17 @@ fn preview(project_id: &str, manifest: &CopyManifest, app: &mut App) -> Result<(
         let (id, agent) = (render::short_id(&manifest.transcript_id), visible(&manifest.agent));
         let refused = "  it would be refused: the project takes no sessions before `baton project set --transcripts yes`\n";
         let refused = if is_taken { "" } else { refused };
-        format!("nothing was pushed: session {id} of {agent} would be\n{}{refused}", copy_label(manifest))
+        let (session, copy) = (session_label(&made.copy.header), copy_label(manifest));
+        format!("nothing was pushed: session {id} of {agent} would be\n{session}{copy}{refused}")
     })
+}
+
+/// Which session it is: its title and the folder in which it began, as this machine has them.
+fn session_label(header: &Header) -> String {
+    let title = header.title.as_deref().map(visible).filter(|title| !title.is_empty());
+    let title = title.map(|title| format!("\"{}\", ", title.chars().take(TITLE_LEN).collect::<String>()));
+    let folder = header.cwd.as_deref().map_or_else(|| "an unknown folder".to_owned(), visible);
+    format!("  {}in {folder}\n", title.unwrap_or_default())
 }
 
 fn copy_label(manifest: &CopyManifest) -> String {
@@ -150,7 +165,7 @@ fn row(copy: &CopyRow, all: &[CopyRow]) -> Vec<String> {
     let text = |text: &Option<String>| text.as_deref().map(visible).unwrap_or_default();
     let title = match &manifest.readers {
         Some(_) => "(encrypted)".to_owned(),
-        None => text(&manifest.title).chars().take(60).collect(),
+        None => text(&manifest.title).chars().take(TITLE_LEN).collect(),
     };
     vec![
         findable_id(copy, all),
