@@ -21,7 +21,7 @@ use baton_store::Target;
 use futures_util::{StreamExt, stream};
 use http::request::Parts;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
@@ -146,14 +146,16 @@ impl StdioBackend {
     /// The answer of a wrap, with what it left uncommitted in the working copy with this top folder.
     async fn with_uncommitted(&self, answer: Value, root: Option<String>) -> Value {
         let Some(root) = root else { return answer };
-        let Ok(mut wrapped) = WrapOutput::deserialize(&answer) else { return answer };
+        let Ok(wrapped) = WrapOutput::deserialize(&answer) else { return answer };
         let mode = self.config.wrap_changes;
-        let named = tokio::task::spawn_blocking(move || {
-            wrapped.uncommitted = carry::left_uncommitted(mode, Path::new(&root), &wrapped);
-            wrapped.uncommitted.is_some().then_some(wrapped)
-        });
-        let named = named.await.ok().flatten();
-        named.and_then(|wrapped| serde_json::to_value(wrapped).ok()).unwrap_or(answer)
+        let left =
+            tokio::task::spawn_blocking(move || carry::left_uncommitted(mode, Path::new(&root), &wrapped));
+        // A newer server's answer has fields that this version does not know: they stay.
+        let mut answer = answer;
+        if let (Some(left), Some(fields)) = (left.await.ok().flatten(), answer.as_object_mut()) {
+            fields.insert("uncommitted".to_owned(), json!(left));
+        }
+        answer
     }
 }
 

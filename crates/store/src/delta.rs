@@ -28,8 +28,8 @@ crate::sql! {
     BEFORE = concat!("SELECT ", columns!(), " FROM delta WHERE project_id = $1 AND seq < $2 ORDER BY seq DESC LIMIT $3");
     KIND_BEFORE = concat!("SELECT ", columns!(), " FROM delta WHERE project_id = $1 AND kind = $2 AND seq < $3 ORDER BY seq DESC LIMIT $4");
     KIND_SINCE = concat!("SELECT ", columns!(), " FROM delta WHERE project_id = $1 AND kind = $2 AND created_at >= $3 ORDER BY seq");
-    KIND_BEFORE_INSTANT = concat!("SELECT ", columns!(), " FROM delta WHERE project_id = $1 AND kind = $2
-        AND (created_at < $3 OR (created_at = $3 AND seq < $4)) ORDER BY created_at DESC, seq DESC LIMIT $5");
+    DECISIONS_BEFORE = concat!("SELECT ", columns!(), " FROM delta WHERE project_id = $1 AND kind = 'decision'
+        AND (created_at < $2 OR (created_at = $2 AND seq < $3)) ORDER BY created_at DESC, seq DESC LIMIT $4");
     LAST_OF_SESSION = concat!("SELECT ", columns!(), " FROM delta WHERE project_id = $1 AND session_id = $2 AND kind = $3
         ORDER BY seq DESC LIMIT 1");
     NEWEST_OF_SESSION = concat!("SELECT ", columns!(), " FROM delta WHERE project_id = $1 AND session_id = $2
@@ -207,15 +207,14 @@ pub fn page_before(
     })
 }
 
-/// The newest deltas of one kind before an instant, and of that instant those before a number, the newest first.
-pub fn kind_before_instant(
+/// The newest decisions before an instant, and of that instant those before a number, the newest first.
+pub fn decisions_before(
     tx: &mut Tx<'_>,
     project_id: &str,
-    kind: Kind,
     (at, seq): (Millis, i64),
     limit: i64,
 ) -> Result<Vec<Delta>, Fault> {
-    read_all(tx.query(KIND_BEFORE_INSTANT, params![project_id, kind.as_str(), at, seq, limit])?)
+    read_all(tx.query(DECISIONS_BEFORE, params![project_id, at, seq, limit])?)
 }
 
 /// The deltas of one kind since an instant, oldest first.

@@ -56,6 +56,7 @@ pub const MIGRATIONS: Migrations = &[
     ("0037_copies_of_several", include_str!("migrations/0037_copies_of_several.sql")),
     ("0038_effect_owner", include_str!("migrations/0038_effect_owner.sql")),
     ("0039_issue_conversation", include_str!("migrations/0039_issue_conversation.sql")),
+    ("0040_decisions_by_time", include_str!("migrations/0040_decisions_by_time.sql")),
 ];
 
 /// The migration whose rows the program has to fill in.

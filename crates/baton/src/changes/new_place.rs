@@ -15,8 +15,8 @@ use crate::git;
 pub(super) struct Caller {
     /// The name that the command was given.
     identity: Option<String>,
-    /// The project, where no other working copy of the repository would say it: it was given, or an untracked settings file of a
-    /// worktree names it.
+    /// The project, where no other working copy of the repository would say it: it was given, or a settings file of a worktree or below
+    /// the top folder names it.
     project: Option<String>,
 }
 
@@ -25,9 +25,13 @@ impl Caller {
     pub(super) fn of(app: &App) -> Self {
         let file = app.config.repository.as_ref().filter(|file| file.is_trusted);
         let set = file.and_then(|file| file.given.iter().find(|(key, _)| *key == "project"));
-        let is_in_worktree = |root: &Path| git::repository(root).is_ok_and(|own| own.is_worktree);
-        let here = file.and_then(|file| git::root(file.folder())).filter(|root| is_in_worktree(root));
-        let set = set.filter(|_| here.is_some()).map(|(_, project)| project.clone());
+        let is_of_copy = |folder: &Path| {
+            let root = git::root(folder);
+            root.as_deref() != Some(folder)
+                || root.is_some_and(|root| git::repository(&root).is_ok_and(|own| own.is_worktree))
+        };
+        let is_of_copy = file.is_some_and(|file| is_of_copy(file.folder()));
+        let set = set.filter(|_| is_of_copy).map(|(_, project)| project.clone());
         Self { identity: app.config.identity.clone(), project: app.project.clone().or(set) }
     }
 
@@ -93,7 +97,11 @@ fn hint(fault: &Fault, root: &Path, changes: &Changes, caller: &Caller) -> Optio
     let way = Way { root, base, apply: &apply, changes };
     Some(match fault {
         Fault::LocalChanges(files) => way.after_stash(files, &anew),
-        Fault::Obstacles(files) if is_given_here(files, changes) => way.after_stash(files, &anew),
+        Fault::Obstacles(files) if is_given_here(files, changes) => {
+            let given: Vec<String> =
+                files.iter().filter(|file| changes.given_here.contains(file)).cloned().collect();
+            way.after_stash(&given, &anew)
+        }
         Fault::Obstacles(_) => {
             format!("move them away, then `{}`; or apply in a new worktree: {anew}", way.commands())
         }

@@ -1,5 +1,6 @@
 //! How what is not committed is put away before work comes to a working copy, in the commands that answers print.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use baton_model::changes::GitOperation;
@@ -11,7 +12,7 @@ use super::unfinished::unfinished;
 use super::{Changes, command_of};
 use crate::git::{self, Plumbing};
 
-/// The most paths that a printed command names.
+/// Up to how many paths a command names what it puts away, also where it could name fewer that it leaves.
 const MAX_PATHS: usize = 40;
 
 /// Why nothing can be put away in a working copy, or would not come back as it was.
@@ -75,21 +76,35 @@ pub(crate) fn given_files_advice(root: &Path, given: &[String]) -> String {
 fn stash_of(root: &Path, files: &[String]) -> String {
     let uncommitted = git::uncommitted(root).unwrap_or_default();
     let (own, others): (Vec<_>, Vec<_>) = uncommitted.iter().partition(|path| files.contains(path));
+    // A stash of named paths fails where one is removed from the index, and leaves its entry all the same.
+    let args =
+        ["diff-index", "--cached", "--name-only", "-z", "--no-renames", "--diff-filter=D", "HEAD", "--"];
+    let removed = git::read(root, &args).unwrap_or_default();
+    let removed: BTreeSet<&str> = removed.split('\0').collect();
+    let can_name_own = !own.iter().any(|path| removed.contains(path.as_str()));
     let command = match (own.len(), others.len()) {
         (_, 0) | (0, _) => git::stash_command(root),
-        (count, _) if count <= MAX_PATHS => format!("git stash push -u -- {}", paths(&own, "")),
-        (_, count) if count <= MAX_PATHS => format!("git stash push -u -- :/ {}", paths(&others, "exclude,")),
-        _ => git::stash_command(root),
+        // The shorter list.
+        (own_total, total) if can_name_own && own_total <= total.max(MAX_PATHS) => {
+            format!("git stash push -u -- {}", paths(&own, ""))
+        }
+        _ => format!("git stash push -u -- :/ {}", paths(&others, "exclude,")),
     };
-    format!("{}{command}", intended(root))
+    format!("{}{command}", intended(root, files))
 }
 
-/// What has to come before any stash: git puts nothing away while a file is only marked as one to add.
-fn intended(root: &Path) -> String {
-    let marked = git::read(root, &["diff", "--name-only", "-z", "--diff-filter=A"]).unwrap_or_default();
+/// What has to come before any stash: git puts nothing away while a file is only marked as one to add. One that did not go along loses
+/// the mark, so that it is as untracked as it was.
+fn intended(root: &Path, given: &[String]) -> String {
+    let args = ["diff", "--name-only", "-z", "--diff-filter=A"];
+    let marked = git::read_files(root, &args).unwrap_or_default();
     let marked: Vec<String> = marked.split('\0').filter(|path| !path.is_empty()).map(str::to_owned).collect();
-    let marked: Vec<&String> = marked.iter().collect();
-    if marked.is_empty() { String::new() } else { format!("git add -- {} && ", paths(&marked, "")) }
+    let (own, others): (Vec<&String>, Vec<&String>) = marked.iter().partition(|path| given.contains(path));
+    let command = |verb: &str, files: &[&String]| match files.is_empty() {
+        true => String::new(),
+        false => format!("git {verb} -- {} && ", paths(files, "")),
+    };
+    command("add", &own) + &command("reset -q", &others)
 }
 
 /// Paths from the top of a working copy as words of a git command, in whatever folder it is typed.
@@ -134,7 +149,7 @@ impl PutAway {
         let pop = format!("`{}git stash pop`", back.as_deref().unwrap_or_default());
         let (first, after) = match (given.is_empty(), has_others) {
             (true, _) => (
-                format!("`{}{}` puts them away", intended(root), git::stash_command(root)),
+                format!("`{}{}` puts them away", intended(root, &[]), git::stash_command(root)),
                 match back {
                     Some(_) => format!("; once the work is committed, {pop} brings them back"),
                     None => format!(", and {pop} brings them back once the work is committed"),

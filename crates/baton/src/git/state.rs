@@ -88,8 +88,8 @@ fn entries(folder: &Path) -> Option<Entries> {
     let entries = text.split('\0').filter(|entry| {
         let is_document = is_registration(&root, entry);
         has_document |= is_document;
-        let is_own =
-            is_document || entry.strip_prefix("?? ").is_some_and(|path| is_settings(path.as_bytes()));
+        let untracked = entry.strip_prefix("?? ").or_else(|| entry.strip_prefix(" A "));
+        let is_own = is_document || untracked.is_some_and(|path| is_settings(path.as_bytes()));
         !is_own && !entry.strip_prefix(" M ").is_some_and(|path| unchanged.contains(path))
     });
     let paths = entries.filter_map(|entry| entry.get(3..)).filter(|path| !is_temporary(path.as_bytes()));

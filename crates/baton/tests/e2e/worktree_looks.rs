@@ -92,6 +92,19 @@ fn what_was_committed_in_a_folder_of_another_machine_since_is_no_longer_missed()
 }
 
 #[test]
+fn a_packet_that_does_not_say_whether_files_were_committed_hides_none_that_were_not() {
+    let stage = committed();
+    let second = second_clone(&stage);
+    let beside = left_beside(&stage, false);
+    let lola = stage.terminal("Lola").within(&beside);
+    lola.json(&["pickup"]);
+    let packet = json!({ "summary": "s", "next_steps": ["n"], "git": { "branch": "fix" } }).to_string();
+    lola.feed(packet.as_bytes(), &["wrap", "--packet", "-", "--json"]).done();
+    let found = location(&at_desk(&stage, "Cem", &second));
+    assert_eq!((&found["root"], &found["was_dirty"]), (&json!(beside), &json!(true)), "{found:#}");
+}
+
+#[test]
 fn a_file_names_the_commit_of_the_work_that_a_later_session_only_looked_at() {
     let stage = committed();
     let bare = stage.root().join("bare.git");

@@ -64,6 +64,46 @@ fn a_file_that_did_not_go_along_is_not_put_away() {
 }
 
 #[test]
+fn renamed_and_removed_files_are_put_away_beside_one_that_stays() {
+    let stage = committed();
+    for file in ["gone.txt", "old.txt"] {
+        stage.file(&format!("shop/{file}"), "text\n");
+    }
+    git(&stage, stage.shop(), &["add", "."]);
+    git(&stage, stage.shop(), &["commit", "-qm", "files"]);
+    let ann = stage.terminal("Ann");
+    ann.json(&["start"]);
+    git(&stage, stage.shop(), &["mv", "old.txt", "new.txt"]);
+    git(&stage, stage.shop(), &["rm", "-q", "gone.txt"]);
+    let secret = format!("key = \"{}{}\"\n", "AKIA", "Q3EGRIFHJ7ZSKWML");
+    stage.file("shop/sec.txt", &secret);
+    git(&stage, stage.shop(), &["add", "-N", "sec.txt"]);
+    let shown = ann.text(&WRAP);
+    gone_on(&stage, "a.txt");
+    follow(&ann, commands(line(&shown, "stays here, too"))[0]);
+    assert_eq!(git(&stage, stage.shop(), &["status", "--porcelain"]).trim(), "?? sec.txt", "{shown}");
+    ann.json(&["pickup", "--apply"]);
+    assert_eq!(read(stage.shop(), "new.txt").as_deref(), Some("text\n"));
+    assert_eq!((read(stage.shop(), "old.txt"), read(stage.shop(), "gone.txt")), (None, None));
+    assert_eq!(read(stage.shop(), "sec.txt"), Some(secret));
+}
+
+#[test]
+fn no_filter_of_a_repository_runs_for_an_advice() {
+    let stage = committed();
+    let ann = stage.terminal("Ann");
+    ann.json(&["start"]);
+    stage.file("shop/a.txt", "changed\n");
+    ann.json(&WRAP);
+    gone_on(&stage, "a.txt");
+    let mark = stage.root().join("ran");
+    stage.file("shop/.git/info/attributes", "* filter=x\n");
+    git(&stage, stage.shop(), &["config", "filter.x.clean", &format!("touch '{}'; cat", mark.display())]);
+    ann.text(&["pickup", "--apply"]);
+    assert!(!mark.exists(), "a filter ran");
+}
+
+#[test]
 fn other_changes_are_put_away_apart_and_come_back() {
     let stage = committed();
     let ann = stage.terminal("Ann");

@@ -1,6 +1,6 @@
 //! What became of applied changes: what the files hold now, and what they were committed as.
 
-use baton_model::changes::{CommittedFile, FileHistoryQuery, Manifest};
+use baton_model::changes::{CommittedFile, FileHistoryQuery, Manifest, is_settings};
 
 use crate::op::Env;
 
@@ -90,11 +90,18 @@ impl AppliedState {
             true => FileState::Left,
             false => found.state(file),
         };
+        // Earlier versions captured settings files, of which git says nothing where they are each working copy's own.
+        let is_known = |path: &String| {
+            found.changed.iter().any(|(known, _)| *known == path)
+                || found.committed.iter().any(|file| file.path == *path)
+        };
+        let captured = captured.filter(|(path, _)| !is_settings(path.as_bytes()) || is_known(path));
         let states: Vec<(&String, FileState)> = captured.map(|file| (file.0, state(file))).collect();
         let of = |state: FileState| states.iter().filter(move |(_, other)| *other == state);
         let taken_back: Vec<String> = of(FileState::TakenBack).map(|(path, _)| (*path).clone()).collect();
         let has_left = of(FileState::Left).next().is_some();
         match taken_back.len() {
+            _ if states.is_empty() => Self::Left,
             count if count == states.len() => Self::TakenBack,
             0 if has_left && found.changed.is_empty() && superseded.is_empty() => Self::Committed,
             0 if has_left => Self::Left,

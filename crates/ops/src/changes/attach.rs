@@ -106,15 +106,19 @@ fn present_refusal(before: &BatonChanges) -> Refusal {
 
 /// Refuses a baton that is held or spent: it was read without them. One whose holder ended without a wrap waits again.
 fn require_open(tx: &mut Tx<'_>, left: &Baton) -> Result<(), Failure> {
+    match state(tx, left)? {
+        State::Open => Ok(()),
+        State::Held | State::Abandoned | State::Spent => Err(claimed_baton_refusal(left).into()),
+    }
+}
+
+/// How a baton stands. A silent holder may come back, and has read it.
+pub(super) fn state(tx: &mut Tx<'_>, left: &Baton) -> Result<State, Failure> {
     let holder = match &left.holder_session_id {
         Some(id) => session::get(tx, &left.project_id, id)?,
         None => None,
     };
-    // A silent holder may come back, and has read it.
-    match left.state(holder.as_ref(), |_| true) {
-        State::Open => Ok(()),
-        State::Held | State::Abandoned | State::Spent => Err(claimed_baton_refusal(left).into()),
-    }
+    Ok(left.state(holder.as_ref(), |_| true))
 }
 
 fn claimed_baton_refusal(left: &Baton) -> Refusal {

@@ -13,6 +13,7 @@ mod show;
 mod taken_back;
 mod upload;
 
+use baton_model::baton::State;
 use baton_model::changes::{Manifest, RemoteContent, invalid_refusal};
 use baton_model::id::{identity_key, short, visible};
 use baton_model::refusal::{self, Refusal};
@@ -185,8 +186,13 @@ fn find(
     let ids =
         if id.len() >= 4 && id.is_ascii() { changes::by_prefix(tx, project_id, id)? } else { Vec::new() };
     match ids.as_slice() {
-        [one] => Ok(changes::get(tx, project_id, one)?.ok_or_else(|| baton_without_changes_refusal(one))?),
-        [] if baton::get(tx, project_id, id)?.is_some() => Err(baton_without_changes_refusal(id).into()),
+        [one] => match changes::get(tx, project_id, one)? {
+            Some(found) => Ok(found),
+            None => Err(baton_without_changes_refusal(tx, project_id, one)?.into()),
+        },
+        [] if baton::get(tx, project_id, id)?.is_some() => {
+            Err(baton_without_changes_refusal(tx, project_id, id)?.into())
+        }
         // One of a project that was merged into this one goes on here under another id.
         [] => match carried_here(tx, project_id, id)? {
             Some(carried) => find(tx, env, project_id, Some(&carried)),
@@ -203,7 +209,9 @@ fn find(
 /// The refusal where the baton that the caller holds has no changes: those of another one may not be meant, so they are named.
 fn none_held(tx: &mut Tx<'_>, project_id: &str, held: &str) -> Result<Refusal, Failure> {
     let refusal = no_changes_refusal(format!("baton {}, which you hold, has no changes", short(held)));
-    let refusal = Refusal { hint: hint_of_sender(held), ..refusal };
+    // A baton that is held takes no changes.
+    let hint = format!("`baton end` gives it back; then, {}", hint_of_sender(held));
+    let refusal = Refusal { hint, ..refusal };
     let hint = match changes::newest(tx, project_id, 1)?.pop() {
         Some(other) => {
             let id = short(&other.baton_id);
@@ -232,15 +240,23 @@ fn no_changes_refusal(what: String) -> Refusal {
 }
 
 /// The refusal for a baton that is there. What its agent left uncommitted goes with it once that side says so.
-fn baton_without_changes_refusal(baton_id: &str) -> Refusal {
+fn baton_without_changes_refusal(
+    tx: &mut Tx<'_>,
+    project_id: &str,
+    baton_id: &str,
+) -> Result<Refusal, Failure> {
     let refusal = no_changes_refusal(format!("baton {} has no changes", visible(baton_id)));
-    Refusal { hint: hint_of_sender(baton_id), ..refusal }
+    let waits = match baton::get(tx, project_id, baton_id)? {
+        Some(left) => attach::state(tx, &left)? == State::Open,
+        None => false,
+    };
+    Ok(if waits { Refusal { hint: hint_of_sender(baton_id), ..refusal } } else { refusal })
 }
 
 fn hint_of_sender(baton_id: &str) -> String {
     let id = visible(baton_id);
     format!(
-        "where the work was done, `baton changes keep {id}` gives it what is not committed, while it waits; a wrap takes that along with \
+        "where the work was done, `baton changes keep {id}` gives it what is not committed; a wrap takes that along with \
          `--with-changes`"
     )
 }

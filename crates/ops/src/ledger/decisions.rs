@@ -1,6 +1,6 @@
 //! `decision_list`: what was decided, the newest first, of one project or of all.
 
-use baton_model::delta::{Delta, Kind, Row};
+use baton_model::delta::{Delta, Row};
 use baton_model::refusal::Refusal;
 use baton_model::time::Millis;
 use baton_store::{Failure, delta};
@@ -60,9 +60,7 @@ impl Operation for Decisions {
             let mut found = Vec::new();
             for project_id in visible.ids() {
                 let before = from.within(project_id);
-                let rows =
-                    delta::kind_before_instant(tx, project_id, Kind::Decision, before, row_limit(limit + 1))?;
-                found.extend(rows);
+                found.extend(delta::decisions_before(tx, project_id, before, row_limit(limit + 1))?);
             }
             Ok(found)
         })?;

@@ -103,24 +103,25 @@ impl Operation for BatonExport {
             Some(id) if input.again => store.read(|tx| home_of(tx, &env.caller.grant, &project_id, id))?.0,
             _ => project_id,
         };
-        let mut output = if input.dry_run {
-            store.read(|tx| Ok(read(tx, env, &input, (&project_id, &identity))?.1))?
-        } else {
-            store.write(&[&project_id], |tx| export(tx, env, &input, (&project_id, &identity)))?
-        };
-        name_work_place(cx, &mut output)?;
+        let mut output = store.read(|tx| {
+            if !input.dry_run && !input.again {
+                require_not_merged(tx, &project_id)?;
+            }
+            Ok(read(tx, env, &input, (&project_id, &identity))?.1)
+        })?;
+        // Where the work lies, as a pickup would find it: the session that left the baton may have looked only. It is looked for before
+        // the baton leaves, since what fails afterwards would lose the file.
+        let place = place_of_work(cx, &project_id, &output.baton_id)?;
+        if !input.dry_run {
+            let Cx { store, env } = cx;
+            output = store.write(&[&project_id], |tx| export(tx, env, &input, (&project_id, &identity)))?;
+        }
+        if let Some(place) = place {
+            output.baton.machine = place.machine;
+            output.baton.location = Some(location(place.copy));
+        }
         Ok(output)
     }
-}
-
-/// Names in the file where the work lies, as a pickup would find it: the session that left the baton may have looked only.
-fn name_work_place(cx: &mut Cx<'_>, output: &mut BatonExportOutput) -> Result<(), Failure> {
-    let baton = &mut output.baton;
-    if let Some(place) = place_of_work(cx, &output.project_id, &output.baton_id)? {
-        baton.machine = place.machine;
-        baton.location = Some(location(place.copy));
-    }
-    Ok(())
 }
 
 /// What is kept of an answer for a retry of the request.

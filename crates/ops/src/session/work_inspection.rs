@@ -100,7 +100,7 @@ fn was_dirty(cx: &mut Cx<'_>, bundle: &PickupOutput, of: &Session) -> Result<Opt
     })?;
     let packet = body.and_then(|body| ValidatedPacket::parse(body).ok());
     let git = packet.as_ref().and_then(|packet| packet.view().git.as_ref());
-    Ok(git.map(|git| git.dirty == Some(true)))
+    Ok(git.and_then(|git| git.dirty))
 }
 
 /// Whether the caller's repository has a commit; what is checked out there is known without a look.

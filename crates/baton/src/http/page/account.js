@@ -17,13 +17,13 @@ function changeToken(text) {
 /** Asks for a token, and keeps it once the server takes it. */
 function tokenDialog(title, words, extra, done) {
   return ask(title, [words.map((one) => h('p', {}, one)), field('Token', 'token', { type: 'password', required: true, autocomplete: 'off' }), extra], 'Use it', async ({ token: text }) => {
-    const before = token();
-    setToken(text.trim());
-    try { await api('GET', '/overview', { limit: 1 }); } catch (error) {
-      setToken(before);
+    const given = text.trim();
+    // It is tried before it is kept: other tabs and what runs in the background go on with the one that is known.
+    try { await api('GET', '/overview', { limit: 1 }, { headers: { authorization: `Bearer ${given}` } }); } catch (error) {
       if (error.status !== 401) throw error;
       throw new Problem(401, { message: 'This token opens nothing here', hint: 'It may be mistyped, revoked or past its time: ask whoever keeps the server for another.' });
     }
+    setToken(given);
     done();
   });
 }

@@ -33,9 +33,13 @@ function decided(one) {
 
 const decisions = {
   title: 'Decisions',
-  questions: ([project = ''], state) => ({ pages: pages((cursor) => question(project ? at(project, '/decisions') : '/decisions', { all: project ? null : true, limit: 50, cursor }, onDecisions(project)), state) }),
+  questions: ([project = ''], state, data) => {
+    const page = (cursor) => question(project ? at(project, '/decisions') : '/decisions', { all: project ? null : true, limit: 50, cursor }, onDecisions(project));
+    return { pages: pages(page, state), between: pagesBetween((next) => ({ ...page(next), optional: true }), data?.pages?.[0], state.cursors?.[0]) };
+  },
   draw: (data, [project = ''], state) => {
-    const found = joined(data.pages);
+    const [first, ...others] = data.pages;
+    const found = joined([first, ...data.between.filter((one) => one?.items), ...others]);
     // What moved from one page to another since it was read is shown once.
     const rows = [...new Map(found.items.map((one) => [one.delta_id, one])).values()];
     const days = new Map();

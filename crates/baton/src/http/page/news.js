@@ -2,10 +2,12 @@
 
 /** Looks again, while a dialog is open, at what it is about, whenever an event may have touched that: `look` gives what there is to be said of it. */
 function watch(dialog, on, look) {
+  let newest = 0;
   watchers.set(dialog, async (event) => {
     if (!on(event)) return;
-    // Who cannot look now is told when the button is pressed.
-    try { dialog.tell(await look()); } catch { /* as above */ }
+    const own = newest += 1;
+    // Who cannot look now is told when the button is pressed. An answer that a later one overtook says nothing.
+    try { const words = await look(); if (own === newest) dialog.tell(words); } catch { /* as above */ }
   });
 }
 
