@@ -13,6 +13,7 @@ use baton_model::access::Grant;
 use baton_model::changes::Manifest;
 use baton_model::refusal::{ErrorObject, Refusal};
 use baton_model::time::Millis;
+use baton_ops::input::InputView;
 use baton_ops::message::{Delivered, DeliveredInput};
 use baton_ops::op::Caller;
 use baton_ops::session::{BatonWarning, Warning, WarningKind, WrapInput, WrapOutput};
@@ -183,8 +184,8 @@ impl Backend for StdioBackend {
         Box::pin(async move {
             let entry = all::find(operation).map_err(|refusal| error_object(&refusal.into()))?;
             // The work of another project has its changes elsewhere.
-            let is_own = entry.carries_changes && input.get("project").is_none_or(Value::is_null);
-            let root = caller.git_root.clone().filter(|_| is_own);
+            let names_project = input.as_object().is_some_and(|input| InputView(input).project().is_some());
+            let root = caller.git_root.clone().filter(|_| entry.carries_changes && !names_project);
             let added = match entry.carries_changes {
                 true => self.add_changes(&mut input, &caller).await,
                 false => Ok(None),

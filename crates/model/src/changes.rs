@@ -282,7 +282,7 @@ mod tests {
             (at("h/fork", Some("http://h:1/fork.git")), Some("http://h:1/fork.git")),
             (at("github.com/acme/shop", None), Some("https://github.com/acme/shop.git")),
             (at("/srv/a.git", None), Some("/srv/a.git")),
-            (at("/home/other/a.git", None), None),
+            (at("/home/you/a.git", None), None),
             (at("127.0.0.1/fork", None), None),
         ] {
             assert_eq!(remote.url_to_add(is_srv).as_deref(), expected, "{remote:?}");

@@ -66,18 +66,7 @@ fn hint(fault: &Fault, root: &Path, changes: &Changes, caller: &Caller) -> Optio
         }
         Fault::LocalChangesWithoutCommit { files, missing } => {
             let there = way_to(root, base, changes.branch.as_deref());
-            // The work lies in another folder: nothing has to go out of its way here.
-            if there.starts_with("cd ") {
-                return Some(format!("first {}; then `{there} && {apply}` brings the work", missing.hint()));
-            }
-            let missing = missing.hint();
-            if let Some(obstacle) = Obstacle::of(root) {
-                return Some(format!("first {missing}; {}, then repeat", obstacle.advice()));
-            }
-            let PutAway { first, after } = PutAway::of(root, files, changes, way_back(root, &there));
-            return Some(format!(
-                "first {missing}; then {first}, and `{there} && {apply}` brings the work{after}"
-            ));
+            return Some(first_fetch(root, (files, &missing.hint()), changes, (&there, &apply)));
         }
         _ => {}
     }
@@ -117,6 +106,24 @@ fn hint(fault: &Fault, root: &Path, changes: &Changes, caller: &Caller) -> Optio
         ),
         _ => format!("apply in a worktree at the commit of the changes, commit there and merge: {anew}"),
     })
+}
+
+/// What helps a working copy with changes of its own, in which the commit of the work is missing, too: `missing` says how it comes.
+fn first_fetch(
+    root: &Path,
+    (files, missing): (&[String], &str),
+    changes: &Changes,
+    (there, apply): (&str, &str),
+) -> String {
+    // The work lies in another folder: nothing has to go out of its way here.
+    if there.starts_with("cd ") {
+        return format!("first {missing}; then `{there} && {apply}` brings the work");
+    }
+    if let Some(obstacle) = Obstacle::of(root) {
+        return format!("first {missing}; {}, then repeat", obstacle.advice());
+    }
+    let PutAway { first, after } = PutAway::of(root, files, changes, way_back(root, there));
+    format!("first {missing}; then {first}, and `{there} && {apply}` brings the work{after}")
 }
 
 /// Whether files were given along before from this working copy.

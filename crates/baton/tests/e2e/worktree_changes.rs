@@ -349,13 +349,16 @@ fn a_wrap_by_a_tool_follows_the_setting_and_says_what_did_not_fit() {
         let mut client = Client::pipe(terminal, MODERN);
         client.done("session_wrap", json!({ "summary": "s", "next": ["n"] }))
     };
-    let asked = wrap(&stage.terminal("Ann"));
-    let keep = format!("baton changes keep {}", text(&asked, "baton_id"));
-    assert_eq!(asked["uncommitted"], json!({ "count": 2, "command": keep }), "{asked:#}");
-    assert!(text(&asked, "next_step").contains(&format!("`{keep}` gives them to the baton")), "{asked:#}");
+    let wrapped = wrap(&stage.terminal("Ann"));
+    let keep = format!("baton changes keep {}", text(&wrapped, "baton_id"));
+    assert_eq!(wrapped["uncommitted"], json!({ "count": 2, "command": keep }), "{wrapped:#}");
+    assert!(
+        text(&wrapped, "next_step").contains(&format!("`{keep}` gives them to the baton")),
+        "{wrapped:#}"
+    );
     stage.terminal("Ann").json(&["start"]);
-    let asked = stage.terminal("Ann").json(&WRAP);
-    assert_eq!(asked["uncommitted"]["count"], 2, "{asked:#}");
+    let wrapped = stage.terminal("Ann").json(&WRAP);
+    assert_eq!(wrapped["uncommitted"]["count"], 2, "{wrapped:#}");
     for more in [&["--without-changes"][..], &["--done"]] {
         stage.terminal("Ann").json(&["start"]);
         let silent = stage.terminal("Ann").json(&[&["wrap", "--summary", "s"][..], more].concat());

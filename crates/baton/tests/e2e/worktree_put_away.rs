@@ -188,7 +188,7 @@ fn without_a_commit_files_are_moved_away() {
     stage.file("shop/a.txt", "a\n");
     let shown = ann.text(&WRAP);
     let advice = line(&shown, "stays here, too");
-    assert!(advice.contains("move the files to another folder") && !advice.contains("git "), "{shown}");
+    assert!(advice.contains("move the files to another folder") && !advice.contains("`git "), "{shown}");
     git(&stage, stage.root(), &["init", "-q", "new"]);
     let new = stage.root().join("new");
     let lola = stage.terminal("Lola").within(&new);
@@ -198,7 +198,7 @@ fn without_a_commit_files_are_moved_away() {
     lola.json(&WRAP);
     let picked = ann.text(&["pickup", "--apply"]);
     let reason = line(&picked, "NOT applied");
-    assert!(reason.contains("move") && !reason.contains("git "), "{reason}");
+    assert!(reason.contains("move") && !reason.contains("`git "), "{reason}");
     fs::rename(stage.shop().join("a.txt"), stage.root().join("a.txt")).expect("moved");
     follow(&ann, commands(reason).pop().expect("a command"));
     assert_eq!(read(stage.shop(), "a.txt").as_deref(), Some("further\n"));

@@ -4,6 +4,7 @@ use baton_model::refusal::Refusal;
 use baton_model::session::Session;
 use baton_store::{Failure, Tx};
 
+use super::WrapInput;
 use crate::op::Env;
 use crate::{ownership, resolve};
 
@@ -15,7 +16,17 @@ pub(super) struct EndRequest<'a> {
     pub(super) why: Option<&'a str>,
 }
 
-impl EndRequest<'_> {
+impl<'a> EndRequest<'a> {
+    /// What a wrap says of it.
+    pub(super) fn of_wrap(input: &'a WrapInput) -> Self {
+        Self {
+            identity: input.identity.as_deref(),
+            session: input.session.as_deref(),
+            force: input.force,
+            why: input.why.as_deref(),
+        }
+    }
+
     /// The identity of who acts by force, where the call names both it and the session.
     fn actor(&self) -> Option<&str> {
         self.identity.filter(|_| self.force && self.session.is_some())

@@ -132,12 +132,9 @@ pub(super) fn inspect(
     let begun_in = WorkingCopy { root: moved_to.unwrap_or_else(|| begun_in.root.clone()), ..begun_in };
     let is_in_folder = is_this_machine && own_root == Some(&copy.root);
     let is_here = is_in_folder && !holds_other;
-    let changed = match owner {
-        Some(owner) if owner == bundle.project_id && !holds_other => files.of(host, &copy.root),
-        // A clone in which only a setting names the project: the caller stands in it.
-        None if is_here => files.of(host, &copy.root),
-        _ => None,
-    };
+    // A clone in which only a setting names the project belongs to none: the caller stands in it.
+    let is_own = owner.map_or(is_here, |owner| owner == bundle.project_id && !holds_other);
+    let changed = if is_own { files.of(host, &copy.root) } else { None };
     let left_behind = earlier.as_ref().and_then(|_| uncommitted_in(host, files, begun_in));
     // A folder of this machine says so itself.
     let was_dirty = if is_this_machine { None } else { was_dirty(cx, bundle, session)? };

@@ -123,36 +123,29 @@ pub(super) fn of_bundle(
             left.clean.push((of.session.location.machine.clone(), root.clone()));
         }
         if is_before_commits {
-            if of.has_commits {
-                committed.push(found.location.clone());
-            }
+            committed.extend(of.has_commits.then(|| found.location.clone()));
             // What lies in another folder is in none of the later commits.
-            if of.has_left(cx.env.host, &root, &found) {
-                left.note_elsewhere(&mut seen, found.location);
-            }
+            left.note_left(cx.env.host, &of, (&root, found), &mut seen);
             continue;
         }
         // What was left in a folder that cannot be looked at is not known, unless its session saved nothing at all, or says that it left
         // everything as it found it.
-        let is_known_look = of.has_only_looked() && found.was_clean;
-        let may_hold_work =
-            !found.location.is_found() && !is_known_look && cx.store.read(|tx| has_saved(tx, &of.session))?;
+        let is_unknown = !found.location.is_found() && !(of.has_only_looked() && found.was_clean);
+        let may_hold_work = is_unknown && cx.store.read(|tx| has_saved(tx, &of.session))?;
         let has_left = of.has_left(cx.env.host, &root, &found);
         let commits = of.commits_place(cx.env.host, &found.location);
         let has_commits = of.has_commits || commits.is_some();
         let committed_in = of.committed_in(cx.env.host, &found.location, commits.as_ref());
-        let are_elsewhere = committed_in.is_some();
-        let is_behind_other_work = !left.found.is_empty();
-        if let Some(copy) = committed_in {
-            let found = inspect(cx, bundle, files, of.copy_of(copy))?;
-            if is_behind_other_work {
-                committed.push(found.location.clone());
-            }
-            left.note(position(&mut seen, found.location), !found.uncommitted.is_empty(), true);
-        }
-        let holds_work = (has_commits && !are_elsewhere) || may_hold_work;
-        if has_commits && !are_elsewhere && is_behind_other_work {
-            committed.push(found.location.clone());
+        let beside = match committed_in {
+            Some(copy) => Some(inspect(cx, bundle, files, of.copy_of(copy))?),
+            None => None,
+        };
+        let holds_work = (has_commits && beside.is_none()) || may_hold_work;
+        let is_behind_other_work = has_commits && !left.found.is_empty();
+        let commits_at = &beside.as_ref().unwrap_or(&found).location;
+        committed.extend(is_behind_other_work.then(|| commits_at.clone()));
+        if let Some(beside) = beside {
+            left.note(position(&mut seen, beside.location), !beside.uncommitted.is_empty(), true);
         }
         let at = match has_left || holds_work {
             true => left.position_of_work(&mut seen, found.location),
@@ -164,9 +157,7 @@ pub(super) fn of_bundle(
         if let Some(copy) = of.begun_in() {
             let root = copy.root.clone();
             let found = inspect(cx, bundle, files, of.copy_of(copy))?;
-            if of.has_left(cx.env.host, &root, &found) {
-                left.note_elsewhere(&mut seen, found.location);
-            }
+            left.note_left(cx.env.host, &of, (&root, found), &mut seen);
         }
         // What lies further back in the same folder was there before these commits.
         is_before_commits = has_commits;
@@ -235,6 +226,19 @@ impl LeftPlaces {
             Some((_, known)) => *known |= is_uncommitted,
             None if is_uncommitted || is_work => self.found.push((at, is_uncommitted)),
             None => {}
+        }
+    }
+
+    /// Notes what a session left uncommitted in a folder in which no later session was. `root`: the folder as it named it.
+    fn note_left(
+        &mut self,
+        host: &dyn Host,
+        of: &CandidateSession,
+        (root, found): (&str, FoundCopy),
+        seen: &mut Vec<WorkLocation>,
+    ) {
+        if of.has_left(host, root, &found) {
+            self.note_elsewhere(seen, found.location);
         }
     }
 

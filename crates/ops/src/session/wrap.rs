@@ -213,12 +213,7 @@ fn wrap(
     if let Some(answer) = request::earlier_answer_of::<WrapOutput>(tx, request.as_ref())? {
         return Ok(WrapResult::Wrapped(Box::new(WrapOutput { replay: Replay::of(None), ..answer })));
     }
-    let end = EndRequest {
-        identity: input.identity.as_deref(),
-        session: input.session.as_deref(),
-        force: input.force,
-        why: input.why.as_deref(),
-    };
+    let end = EndRequest::of_wrap(input);
     let mut own = end.session(tx, env, project_id)?;
     let forced_by = end.forced_by(env, &own)?;
     if !own.is_open() {

@@ -69,9 +69,9 @@ fn committed_settings_that_were_changed_travel() {
     assert_eq!(fs::read_to_string(target.join(".baton.toml")).expect("read"), "project = \"bank\"\n");
     // What is taken out of the index alone stays where the changes arrive.
     git(&source, &["rm", "-q", "--cached", ".baton.toml"]);
-    let kept = stage.clone("kept");
-    apply(&kept, &capture(&source).expect("captured")).expect("applied");
-    assert_eq!(fs::read_to_string(kept.join(".baton.toml")).expect("read"), "project = \"bank\"\n");
+    let second = stage.clone("second");
+    apply(&second, &capture(&source).expect("captured")).expect("applied");
+    assert_eq!(fs::read_to_string(second.join(".baton.toml")).expect("read"), "project = \"bank\"\n");
 }
 
 #[test]
