@@ -130,8 +130,8 @@ pub(super) fn of_bundle(
         }
         // What was left in a folder that cannot be looked at is not known, unless its session saved nothing at all, or says that it left
         // everything as it found it.
-        let is_unknown = !found.location.is_found() && !(of.has_only_looked() && found.was_clean);
-        let may_hold_work = is_unknown && cx.store.read(|tx| has_saved(tx, &of.session))?;
+        let is_known = found.location.is_found() || (of.has_only_looked() && found.was_clean);
+        let may_hold_work = !is_known && cx.store.read(|tx| has_saved(tx, &of.session))?;
         let has_left = of.has_left(cx.env.host, &root, &found);
         let commits = of.commits_place(cx.env.host, &found.location);
         let has_commits = of.has_commits || commits.is_some();

@@ -125,15 +125,10 @@ fn the_command_that_puts_changes_away_leaves_the_settings_where_they_are() {
         assert_eq!(stash_command(&root), command);
         // Typed in a folder below, as it is printed, with each git that is installed.
         for folder in ["/usr/bin", ""] {
-            let path = std::env::var("PATH").unwrap_or_default();
             let script = format!(
                 "PATH={folder}:$PATH; git config user.name a; git config user.email a@b; cd deep && {command}"
             );
-            let done = std::process::Command::new("sh")
-                .args(["-c", &script])
-                .current_dir(&root)
-                .env("PATH", path)
-                .status();
+            let done = std::process::Command::new("sh").args(["-c", &script]).current_dir(&root).status();
             assert!(done.expect("sh runs").success(), "{command}");
             assert_eq!(uncommitted(&root), Some(Vec::new()), "{command}");
             let is_left = !git(&root, &["status", "--porcelain", "-uall"]).is_empty();

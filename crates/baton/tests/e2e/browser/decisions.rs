@@ -12,7 +12,7 @@ fn what_was_decided_today_is_one_view_of_all_projects_by_the_day() {
     let Some(browser) = browser() else { return };
     let stage = Stage::ready();
     let server = Server::start(&stage.terminal("Server"));
-    stage.terminal("Setup").within(&stage.repo("bank")).json(&["init"]);
+    stage.terminal("Setup").within(stage.repo("bank")).json(&["init"]);
     let decide = |project: &str, what: &str| {
         let note = json!({ "project": project, "identity": "Lola", "kind": "decision", "text": what, "why": "the law", "rejected": ["to cut"] });
         server.ok("ledger_note", &note);

@@ -250,7 +250,7 @@ fn an_open_dialog_says_at_once_that_somebody_else_took_what_it_is_about() {
     let stage = Stage::ready();
     stage.terminal("Lola").json(&["start"]);
     stage.terminal("Lola").json(&["wrap", "--summary", "Half done", "--next", "go"]);
-    stage.terminal("Setup").within(&stage.repo("depot")).json(&["init"]);
+    stage.terminal("Setup").within(stage.repo("depot")).json(&["init"]);
     let made = stage.terminal("Lola").json(&["handoff", "create", "--to", "depot", "--subject", "Store it"]);
     let server = Server::start(&stage.terminal("Server"));
     let tab = Tab::open_as(&browser, &server.address, "Ann", "batons");
