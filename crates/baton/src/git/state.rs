@@ -51,10 +51,9 @@ pub(crate) fn state(folder: &Path) -> Option<Git> {
     let may_be_clean = !filters.is_empty() && state.dirty == Some(true);
     if may_be_nothing && state.dirty == Some(false) || may_be_clean {
         // The document alone is no work, and yet git names it: nothing is said then.
-        state.dirty = entries(folder).and_then(|found| match (found.files.is_empty(), found.has_document) {
-            (true, true) => None,
-            (is_clean, _) => Some(!is_clean),
-        });
+        let found = entries(folder);
+        state.new_document = found.as_ref().is_some_and(|found| found.files.is_empty() && found.has_document);
+        state.dirty = found.filter(|_| !state.new_document).map(|found| !found.files.is_empty());
     }
     Some(state)
 }

@@ -21,8 +21,8 @@ pub(super) struct SessionCopy<'a> {
     /// The id of the repository in which it began, where that was in this folder.
     pub repository_id: Option<&'a str>,
     pub copy: WorkingCopy,
-    /// On another machine: whether a later session left nothing uncommitted there.
-    pub was_cleaned: bool,
+    /// On another machine: whether the newest packet that says so of the folder says that something was not committed there.
+    pub was_dirty: bool,
 }
 
 /// A working copy of a session as it is now.
@@ -30,8 +30,6 @@ pub(super) struct FoundCopy {
     pub location: WorkLocation,
     /// All that is not committed there.
     pub uncommitted: Vec<String>,
-    /// On another machine: whether the packet of its session says that everything was committed there.
-    pub was_clean: bool,
 }
 
 /// A working copy with the branch and the commit that are checked out there now: its session may have had others.
@@ -85,11 +83,15 @@ fn way_there(cx: &Cx<'_>, bundle: &PickupOutput, found: &mut WorkLocation) -> Op
 
 /// Whether the document of `baton init` is all that git names as not committed: it is no work, so that the list has it not.
 fn has_new_document(host: &dyn Host, root: &str) -> bool {
-    host.git(root).is_some_and(|state| state.dirty.is_none())
+    host.git(root).is_some_and(|state| state.new_document)
 }
 
 /// Whether the packet that a session left says that something was not committed where it worked; nothing where it does not say.
-fn was_dirty(cx: &mut Cx<'_>, bundle: &PickupOutput, of: &Session) -> Result<Option<bool>, Failure> {
+pub(super) fn was_dirty(
+    cx: &mut Cx<'_>,
+    bundle: &PickupOutput,
+    of: &Session,
+) -> Result<Option<bool>, Failure> {
     let picked = bundle.baton.as_ref();
     let body = cx.store.read(|tx| {
         let Some(own) = baton::of_session(tx, &of.project_id, &of.session_id)? else { return Ok(None) };
@@ -100,7 +102,7 @@ fn was_dirty(cx: &mut Cx<'_>, bundle: &PickupOutput, of: &Session) -> Result<Opt
     })?;
     let packet = body.and_then(|body| ValidatedPacket::parse(body).ok());
     let git = packet.as_ref().and_then(|packet| packet.view().git.as_ref());
-    Ok(git.and_then(|git| git.dirty))
+    Ok(git.and_then(|git| git.dirty.or(git.new_document.then_some(false))))
 }
 
 /// Whether the caller's repository has a commit; what is checked out there is known without a look.
@@ -114,7 +116,7 @@ pub(super) fn inspect(
     cx: &mut Cx<'_>,
     bundle: &PickupOutput,
     files: &mut UncommittedFiles,
-    SessionCopy { session, repository_id, mut copy, was_cleaned }: SessionCopy<'_>,
+    SessionCopy { session, repository_id, mut copy, was_dirty }: SessionCopy<'_>,
 ) -> Result<FoundCopy, Failure> {
     let caller = cx.env.caller;
     let own_root = caller.git_root.as_ref().or(caller.folders.first());
@@ -136,8 +138,6 @@ pub(super) fn inspect(
     let is_own = owner.map_or(is_here, |owner| owner == bundle.project_id && !holds_other);
     let changed = if is_own { files.of(host, &copy.root) } else { None };
     let left_behind = earlier.as_ref().and_then(|_| uncommitted_in(host, files, begun_in));
-    // A folder of this machine says so itself.
-    let was_dirty = if is_this_machine { None } else { was_dirty(cx, bundle, session)? };
     let has_commit =
         own_root.zip(copy.commit.as_deref()).and_then(|(root, commit)| has_commit(cx, root, commit));
     let uncommitted_total = changed.as_ref().map(Vec::len);
@@ -155,7 +155,7 @@ pub(super) fn inspect(
         uncommitted_total,
         has_new_document,
         other_checkout,
-        was_dirty: was_dirty == Some(true) && !was_cleaned,
+        was_dirty,
         has_commit,
         advice: None,
         earlier: left_behind.into_iter().collect(),
@@ -167,5 +167,5 @@ pub(super) fn inspect(
     if let (Some(advice), Some(earlier)) = (&mut found.advice, earlier) {
         advice.push_str(&earlier);
     }
-    Ok(FoundCopy { location: found, uncommitted: changed, was_clean: was_dirty == Some(false) })
+    Ok(FoundCopy { location: found, uncommitted: changed })
 }

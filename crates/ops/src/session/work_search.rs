@@ -8,7 +8,7 @@ use baton_store::{Failure, Tx, baton, changes, delta, session_commit};
 
 use super::bundle_view::PickupOutput;
 use super::prior_changes::{self, Beginning, UncommittedFiles, beginnings, is_prior};
-use super::work_inspection::{FoundCopy, SessionCopy, as_checked_out, inspect};
+use super::work_inspection::{FoundCopy, SessionCopy, as_checked_out, inspect, was_dirty};
 use super::work_location::{EarlierLocation, WorkLocation};
 use crate::op::{Cx, Host};
 
@@ -28,6 +28,8 @@ struct CandidateSession {
     commits: Vec<String>,
     /// Commits that were made since it began and may be another session's.
     foreign: Vec<String>,
+    /// On another machine: what its packet says of files that were not committed, if anything. A folder of this machine says so itself.
+    was_dirty: Option<bool>,
     /// Where it began and picked up.
     beginnings: Vec<Beginning>,
     /// Whether it went on with the work of another one, and took nothing along that was not committed. What lay where the first of all
@@ -84,9 +86,11 @@ impl CandidateSession {
         begun.and_then(|begun| begun.repository_id.as_deref())
     }
 
-    fn copy_of(&self, copy: WorkingCopy) -> SessionCopy<'_> {
+    /// `all`: the sessions on the way of the baton, the newest first.
+    fn copy_of(&self, copy: WorkingCopy, all: &[Self]) -> SessionCopy<'_> {
         let repository_id = self.repository_of(&copy.root);
-        SessionCopy { session: &self.session, repository_id, copy, was_cleaned: false }
+        let was_dirty = dirty_word(all, &self.session, &copy.root) == Some(true);
+        SessionCopy { session: &self.session, repository_id, copy, was_dirty }
     }
 
     /// Whether it went on with another one's work and has the same checked out as when it began.
@@ -103,41 +107,49 @@ impl CandidateSession {
     }
 }
 
+/// What the newest packet that says it says of uncommitted files in a folder in which a session was.
+fn dirty_word(all: &[CandidateSession], session: &Session, root: &str) -> Option<bool> {
+    let is_there = |other: &&CandidateSession| {
+        other.session.location.machine == session.location.machine
+            && other.session.working_copy.as_ref().is_some_and(|copy| copy.root == root)
+    };
+    all.iter().filter(is_there).find_map(|other| other.was_dirty)
+}
+
 /// Where the work of a bundle lies, as far as the sessions on its way said so.
 pub(super) fn of_bundle(
     cx: &mut Cx<'_>,
     bundle: &PickupOutput,
     files: &mut UncommittedFiles,
 ) -> Result<Option<WorkLocation>, Failure> {
-    let candidates = cx.store.read(|tx| candidates(tx, &bundle.lineage))?;
+    let mut all = cx.store.read(|tx| candidates(tx, &bundle.lineage))?;
+    for of in all.iter_mut().filter(|of| of.session.location.machine != cx.env.caller.location.machine) {
+        of.was_dirty = was_dirty(cx, bundle, &of.session)?;
+    }
     let mut seen: Vec<WorkLocation> = Vec::new();
     let mut left = LeftPlaces::default();
     let mut is_before_commits = false;
     let mut committed: Vec<WorkLocation> = Vec::new();
-    for of in candidates {
+    for of in &all {
         let Some(copy) = of.session.working_copy.clone() else { continue };
         let root = copy.root.clone();
-        let session_copy = SessionCopy { was_cleaned: left.is_clean(&of.session, &root), ..of.copy_of(copy) };
-        let found = inspect(cx, bundle, files, session_copy)?;
-        if found.was_clean {
-            left.clean.push((of.session.location.machine.clone(), root.clone()));
-        }
+        let found = inspect(cx, bundle, files, of.copy_of(copy, &all))?;
         if is_before_commits {
             committed.extend(of.has_commits.then(|| found.location.clone()));
             // What lies in another folder is in none of the later commits.
-            left.note_left(cx.env.host, &of, (&root, found), &mut seen);
+            left.note_left(cx.env.host, of, (&root, found), &mut seen);
             continue;
         }
         // What was left in a folder that cannot be looked at is not known, unless its session saved nothing at all, or says that it left
         // everything as it found it.
-        let is_known = found.location.is_found() || (of.has_only_looked() && found.was_clean);
+        let is_known = found.location.is_found() || (of.has_only_looked() && of.was_dirty == Some(false));
         let may_hold_work = !is_known && cx.store.read(|tx| has_saved(tx, &of.session))?;
         let has_left = of.has_left(cx.env.host, &root, &found);
         let commits = of.commits_place(cx.env.host, &found.location);
         let has_commits = of.has_commits || commits.is_some();
         let committed_in = of.committed_in(cx.env.host, &found.location, commits.as_ref());
         let beside = match committed_in {
-            Some(copy) => Some(inspect(cx, bundle, files, of.copy_of(copy))?),
+            Some(copy) => Some(inspect(cx, bundle, files, of.copy_of(copy, &all))?),
             None => None,
         };
         let holds_work = (has_commits && beside.is_none()) || may_hold_work;
@@ -156,8 +168,8 @@ pub(super) fn of_bundle(
         // Who worked in one folder and wrapped in another left there what is not committed.
         if let Some(copy) = of.begun_in() {
             let root = copy.root.clone();
-            let found = inspect(cx, bundle, files, of.copy_of(copy))?;
-            left.note_left(cx.env.host, &of, (&root, found), &mut seen);
+            let found = inspect(cx, bundle, files, of.copy_of(copy, &all))?;
+            left.note_left(cx.env.host, of, (&root, found), &mut seen);
         }
         // What lies further back in the same folder was there before these commits.
         is_before_commits = has_commits;
@@ -214,8 +226,6 @@ fn name_commits(host: &dyn Host, found: &mut WorkLocation, left: WorkLocation) {
 #[derive(Default)]
 struct LeftPlaces {
     found: Vec<(usize, bool)>,
-    /// Machine and folder of places on other machines in which a later session left nothing uncommitted.
-    clean: Vec<(String, String)>,
     /// The place of the latest session that did more than look; of none, that of the first one.
     visited: Option<(usize, bool)>,
 }
@@ -247,11 +257,6 @@ impl LeftPlaces {
         if !seen.iter().any(|other| is_same(other, &location)) {
             self.note(position(seen, location), true, false);
         }
-    }
-
-    /// Whether a later session found nothing uncommitted in a folder of another machine.
-    fn is_clean(&self, of: &Session, root: &str) -> bool {
-        self.clean.iter().any(|(machine, known)| *machine == of.location.machine && known == root)
     }
 
     /// The position of a place in which something was left. What a later session had checked out there that left nothing does not hide it.
@@ -326,6 +331,7 @@ fn candidates(tx: &mut Tx<'_>, lineage: &[Session]) -> Result<Vec<CandidateSessi
             foreign,
             has_commits: !commits.is_empty(),
             commits,
+            was_dirty: None,
             beginnings: beginnings(tx, session)?,
             is_successor: depth + 1 < lineage.len() && !has_captured(tx, session)?,
         });

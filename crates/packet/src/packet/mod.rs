@@ -287,6 +287,9 @@ pub struct Git {
     /// Whether there were uncommitted changes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dirty: Option<bool>,
+    /// Whether `docs/PROJECT.md`, as `baton init` wrote it, is all that is not committed: no work, and `dirty` is left out then.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub new_document: bool,
     /// Commits that upstream does not have.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ahead: Option<i64>,

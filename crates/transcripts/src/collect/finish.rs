@@ -269,6 +269,7 @@ impl Collector<'_> {
                 .dirty
                 .filter(|_| state.answered || session.branch.is_some() || session.commit.is_some())
                 .or_else(|| self.left_out_of_a_commit().map(|_| true)),
+            new_document: false,
             ahead: None,
             in_progress: state.in_progress.map(|begun| begun.name().to_owned()),
         }
