@@ -51,7 +51,7 @@ fn after_operation(operation: &str, answer: &Value) -> Option<String> {
         session::Checkpoint::NAME => "Saved. Go on; call session_wrap when you stop.".into(),
         session::Wrap::NAME => after_wrap(&read::<session::Wrap>(answer)?),
         transcript::Import::NAME => after_import(&read::<transcript::Import>(answer)?),
-        session::End::NAME => "Your session is over; nothing was left for anybody.".into(),
+        session::End::NAME => after_end(&read::<session::End>(answer)?),
         session::Pickup::NAME => after_pickup(&read::<session::Pickup>(answer)?),
         handoff::Create::NAME => after_create(&read::<handoff::Create>(answer)?),
         handoff::Advance::NAME => "Noted; the other side sees it.".into(),
@@ -139,6 +139,13 @@ fn after_wrap(wrapped: &session::WrapOutput) -> String {
     sentence + &left.unwrap_or_default()
 }
 
+fn after_end(ended: &session::EndOutput) -> String {
+    match &ended.freed_baton_id {
+        Some(baton) => format!("Your session is over; baton {baton} waits again, with what you saved."),
+        None => "Your session is over; nothing was left for anybody.".into(),
+    }
+}
+
 fn after_create(created: &handoff::CreateOutput) -> String {
     let made = match created {
         handoff::CreateOutput::Preview(_) => {
@@ -156,6 +163,10 @@ fn after_create(created: &handoff::CreateOutput) -> String {
     }
     match handoff.state {
         State::Offered => "Offered. The other project's next agent sees it; you need not wait.".into(),
+        State::Failed => format!(
+            "It did not get through, and the other project hears nothing of it: inbox {{action: get, id: {}}} says why and what helps.",
+            handoff.handoff_id
+        ),
         _ => "Written down and on its way: inbox {action: get, id} says where it is.".into(),
     }
 }

@@ -79,6 +79,7 @@ pub(crate) fn capture(
         baton_id: None,
         branch: None,
         given_here: Vec::new(),
+        given_fingerprints: Vec::new(),
         pack,
     })
 }

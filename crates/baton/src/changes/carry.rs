@@ -17,10 +17,11 @@ use baton_ops::transcript::CaptureOutput;
 use super::new_place::Caller;
 use super::owner::other_owner;
 use super::push_note::Owner;
+use super::put_away::remark_applied;
 use super::remote::ChangesRemote;
 use super::{
     Applied, Changes, ExportNotes, Fault, Leftover, Limits, PushNote, Recovered, Recovery, apply, capture,
-    content, list, new_place, patch, recover, scratch, settle,
+    content, new_place, patch, recover, scratch, settle,
 };
 use crate::app::{App, Format};
 use crate::config::{ChangesMode, Config};
@@ -294,6 +295,7 @@ pub(crate) fn load(
     let mut changes = content::decode(&bytes).map_err(Refusal::from)?;
     changes.baton_id = Some(shown.changes.baton_id.clone());
     (changes.branch, changes.given_here) = (shown.changes.manifest.branch.clone(), shown.given_here.clone());
+    changes.given_fingerprints.clone_from(&shown.given_fingerprints);
     Ok((shown, changes))
 }
 
@@ -339,10 +341,8 @@ pub(crate) fn apply_here(app: &App, changes: &Changes, settled: &Recovered) -> R
     let applied = apply(&Plumbing, &root, &scratch(&app.config.data_dir)?, changes, &mut |_| Ok(()));
     let caller = Caller::of(app);
     let refused = |fault| new_place::refusal(fault, &root, changes, &caller);
-    if let Ok(Applied { settings, .. }) = &applied
-        && !settings.is_empty()
-    {
-        app.remark(&format!("left out, since each working copy has its own settings: {}", list(settings)));
+    if let Ok(applied) = &applied {
+        remark_applied(app, &root, applied);
     }
     let Some(sentence) = settled.sentence() else { return applied.map_err(refused) };
     match applied {

@@ -87,6 +87,9 @@ pub(crate) struct Changes {
     /// The files that were given along before from the working copy in which the changes are to be applied.
     #[serde(skip)]
     pub given_here: Vec<String>,
+    /// For each of them what it held then; empty where that is not known.
+    #[serde(skip)]
+    pub given_fingerprints: Vec<String>,
     /// A thin pack of the objects that the base does not have.
     #[serde(skip)]
     pub pack: Vec<u8>,

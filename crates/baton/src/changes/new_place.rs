@@ -117,10 +117,15 @@ fn first_fetch(
 ) -> String {
     // The work lies in another folder: nothing has to go out of its way here.
     if there.starts_with("cd ") {
-        return format!("first {missing}; then `{there} && {apply}` brings the work");
+        return format!(
+            "first {missing}; then go on where the branch of the work is checked out: `{there} && {apply}`"
+        );
     }
     if let Some(obstacle) = Obstacle::of(root) {
-        return format!("first {missing}; {}, then repeat", obstacle.advice());
+        return format!(
+            "first {missing}; {}: repeat in a new worktree: `git worktree add`",
+            obstacle.sentence()
+        );
     }
     let PutAway { first, after } = PutAway::of(root, files, changes, way_back(root, there));
     format!("first {missing}; then {first}, and `{there} && {apply}` brings the work{after}")
@@ -160,10 +165,12 @@ impl Way<'_> {
         let commands = self.commands();
         // The work lies in another folder: nothing has to go out of its way here.
         if there.as_deref().is_some_and(|there| there.starts_with("cd ")) {
-            return format!("`{commands}` brings the work; or apply in a new worktree: {anew}");
+            return format!(
+                "go on where the branch of the work is checked out: `{commands}`; or apply in a new worktree: {anew}"
+            );
         }
         if let Some(obstacle) = Obstacle::of(self.root) {
-            return format!("{}, or apply in a new worktree: {anew}", obstacle.advice());
+            return format!("{}: apply in a new worktree: {anew}", obstacle.sentence());
         }
         let back = there.and_then(|there| way_back(self.root, &there));
         let PutAway { first, after } = PutAway::of(self.root, files, self.changes, back);
@@ -185,7 +192,10 @@ fn way_to(root: &Path, commit: &str, branch: Option<&str>) -> String {
     };
     let word = shell_word(branch);
     if let Some(folder) = git::checkout_of(root, branch) {
-        return format!("cd {} && git merge {commit}", shell_word(&folder));
+        let there = format!("cd {}", shell_word(&folder));
+        let has_it =
+            git::read(Path::new(&folder), &["merge-base", "--is-ancestor", commit, "HEAD"]).is_some();
+        return if has_it { there } else { format!("{there} && git merge {commit}") };
     }
     match git::has_commit(root, &format!("refs/heads/{branch}")) {
         Some(true) => format!("git switch {word} && git merge {commit}"),

@@ -9,7 +9,9 @@ use baton_model::shell::shell_word;
 
 use super::plumbing::Repo;
 use super::unfinished::unfinished;
-use super::{Changes, command_of};
+use super::{Applied, Changes, command_of, list};
+use crate::app::App;
+use crate::fingerprint::fingerprints;
 use crate::git::{self, Plumbing};
 
 /// Up to how many paths a command names what it puts away, also where it could name fewer that it leaves.
@@ -38,18 +40,34 @@ impl Obstacle {
         (git::has_commit(root, "HEAD") == Some(false)).then_some(Self::NoCommit)
     }
 
-    /// What it is and what to do about it, in a clause.
-    pub(super) fn advice(&self) -> String {
+    /// What it is, in a clause.
+    pub(super) fn sentence(&self) -> String {
         match self {
             Self::Operation(operation) => {
-                let command = command_of(*operation).unwrap_or("bisect");
-                format!("a {command} is under way here, and a stash would end it: finish it first")
+                format!("{} is under way here, and a stash would end it", with_article(*operation))
             }
-            Self::Conflicts => "files here have conflicts: resolve them first".to_owned(),
-            Self::NoCommit => {
-                "there is no commit here yet to go back to: move the files to another folder first".to_owned()
-            }
+            Self::Conflicts => "files here have conflicts".to_owned(),
+            Self::NoCommit => "there is no commit here yet to go back to".to_owned(),
         }
+    }
+}
+
+/// An operation of git, by its command.
+fn with_article(operation: GitOperation) -> String {
+    let command = command_of(operation).unwrap_or("bisect");
+    let article = if command.starts_with('a') { "an" } else { "a" };
+    format!("{article} {command}")
+}
+
+/// Says of changes that were applied what the working copy has of its own.
+pub(super) fn remark_applied(app: &App, root: &Path, applied: &Applied) {
+    if !applied.settings.is_empty() {
+        let settings = list(&applied.settings);
+        app.remark(&format!("left out, since each working copy has its own settings: {settings}"));
+    }
+    if let Some(Obstacle::Operation(operation)) = Obstacle::of(root).filter(|_| !applied.was_there) {
+        let operation = with_article(operation);
+        app.remark(&format!("{operation} is under way here: `git status` says how it ends; the changes lie in the middle of it"));
     }
 }
 
@@ -57,14 +75,16 @@ impl Obstacle {
 pub(crate) fn given_files_advice(root: &Path, given: &[String]) -> String {
     let before = "before the work comes back to this folder";
     match Obstacle::of(root) {
-        Some(Obstacle::Operation(operation)) => {
-            let command = command_of(operation).unwrap_or("bisect");
-            format!(
-                "what goes along stays here, too, in the middle of a {command}, which a stash would end: finish it or `git {command} --abort` {before}"
-            )
+        Some(Obstacle::Operation(operation)) => format!(
+            "what goes along stays here, too, in the middle of {}, which does not go along and which a stash would end: when the work comes \
+             back, apply it in another worktree",
+            with_article(operation)
+        ),
+        Some(Obstacle::Conflicts) => {
+            format!("what goes along stays here, too, and files have conflicts: resolve them {before}")
         }
-        Some(obstacle @ (Obstacle::Conflicts | Obstacle::NoCommit)) => {
-            format!("what goes along stays here, too; {}, {before}", obstacle.advice())
+        Some(Obstacle::NoCommit) => {
+            format!("what goes along stays here, too: move the files to another folder {before}")
         }
         None => {
             format!("what goes along stays here, too: put it away with `{}` {before}", stash_of(root, given))
@@ -121,6 +141,25 @@ fn paths(paths: &[&String], magic: &str) -> String {
     paths.iter().map(word).collect::<Vec<_>>().join(" ")
 }
 
+/// What is said of files that were edited since they were given along: what came back with the work has none of that.
+fn edited_since(root: &Path, given: &[String], changes: &Changes) -> String {
+    let held = fingerprints(root, given);
+    let was_edited = |(path, held): &(&String, &String)| {
+        let at = changes.given_here.iter().position(|other| other == *path);
+        let then = at.and_then(|at| changes.given_fingerprints.get(at));
+        then.is_some_and(|then| !then.is_empty() && then != *held)
+    };
+    let edited: Vec<String> =
+        given.iter().zip(&held).filter(was_edited).map(|(path, _)| path.clone()).collect();
+    match edited.is_empty() {
+        true => String::new(),
+        false => format!(
+            "; edited here since: {}, which `git stash show -p` shows, so bring that into the work before you drop the stash",
+            list(&edited)
+        ),
+    }
+}
+
 /// How what lies in the way of changes is put away, and what becomes of it.
 pub(super) struct PutAway {
     /// The commands that put it away, in a clause.
@@ -135,6 +174,8 @@ impl PutAway {
         let uncommitted = git::uncommitted(root).unwrap_or_default();
         let is_given = |path: &&String| changes.given_here.contains(path);
         let given: Vec<String> = uncommitted.iter().filter(is_given).cloned().collect();
+        let others: Vec<String> = uncommitted.iter().filter(|path| !given.contains(path)).cloned().collect();
+        let edited = edited_since(root, &given, changes);
         let has_others = files.iter().any(|path| !changes.given_here.contains(path));
         // A stash does not bring an untracked file back over one that the work has.
         let is_in_the_way = |path: &&String| {
@@ -157,17 +198,18 @@ impl PutAway {
             ),
             (false, false) => (
                 format!("`{}` puts them away", stash_of(root, &given)),
-                "; what you gave along before comes back with the work, so do not commit it".to_owned(),
+                format!("; what you gave along before comes back with the work, so do not commit it{edited}"),
             ),
+            // The stash of what was given along is the newest one, so that `git stash drop` forgets that and nothing else.
             (false, true) => (
                 format!(
-                    "`{}` puts away what you gave along before, and `{}` your other changes",
-                    stash_of(root, &given),
+                    "`{}` puts away your other changes, and `{}` what you gave along before",
+                    stash_of(root, &others),
                     git::stash_command(root)
                 ),
                 format!(
-                    "; what you gave along comes back with the work, so do not commit it; once the work is committed, {pop} brings your \
-                     other changes back"
+                    "; what you gave along comes back with the work, so do not commit it{edited}; once the work is committed, `git stash drop` \
+                     forgets it and {pop} brings your other changes back"
                 ),
             ),
         };

@@ -140,3 +140,20 @@ fn commits_on_another_branch_are_named_where_later_work_is_not_committed() {
         "the commit of Donna: {found:#}"
     );
 }
+
+#[test]
+fn what_was_left_on_the_first_machine_is_said_after_a_checkpoint_on_another_one() {
+    let stage = committed();
+    let second = second_clone(&stage);
+    let ann = stage.terminal("Ann");
+    ann.json(&["start"]);
+    stage.file("shop/a.txt", "changed\n");
+    ann.json(&WRAP);
+    let ben = at_desk(&stage, "Ben", &second);
+    ben.json(&["pickup"]);
+    ben.json(&["checkpoint", "--summary", "c"]);
+    ben.json(&["end"]);
+    let third = stage.terminal("Cy").within(&second).with("BATON_MACHINE", "third");
+    let found = location(&third);
+    assert_eq!((&found["root"], &found["was_dirty"]), (&json!(stage.shop()), &json!(true)), "{found:#}");
+}

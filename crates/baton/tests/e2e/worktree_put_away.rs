@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::stage::{Stage, Terminal};
+use crate::stage::{Stage, Terminal, text};
 use crate::worktrees::{committed, git, worktree};
 
 const WRAP: [&str; 6] = ["wrap", "--summary", "s", "--next", "n", "--with-changes"];
@@ -118,14 +118,31 @@ fn other_changes_are_put_away_apart_and_come_back() {
     let picked = ann.text(&["pickup", "--apply"]);
     let reason = line(&picked, "NOT applied");
     let all = commands(reason);
+    assert_eq!(all[3], "git stash drop", "{reason}");
     follow(&ann, &all[..3].join(" && "));
     assert_eq!(read(stage.shop(), "a.txt").as_deref(), Some("further\n"), "{reason}");
     assert_eq!(read(stage.shop(), "run.sh").as_deref(), Some("run\n"));
     git(&stage, stage.shop(), &["add", "a.txt"]);
     git(&stage, stage.shop(), &["commit", "-qm", "work"]);
-    assert_eq!(all[3], "git stash pop", "{reason}");
-    follow(&ann, all[3]);
+    follow(&ann, &format!("{} && {}", all[3], all[4]));
     assert_eq!(read(stage.shop(), "run.sh").as_deref(), Some("own\n"));
+    assert_eq!(read(stage.shop(), "a.txt").as_deref(), Some("further\n"));
+}
+
+#[test]
+fn a_file_that_was_edited_since_it_went_along_is_named() {
+    let stage = committed();
+    let ann = stage.terminal("Ann");
+    ann.json(&["start"]);
+    stage.file("shop/a.txt", "changed\n");
+    stage.file("shop/new.txt", "new\n");
+    ann.json(&WRAP);
+    gone_on(&stage, "a.txt");
+    let before = ann.json(&["pickup", "--apply"]);
+    assert!(!before.to_string().contains("edited here since"), "{before:#}");
+    stage.file("shop/new.txt", "own lines\n");
+    let refused = ann.refused(4, "working_copy_changed", &["changes", "apply"]);
+    assert!(text(&refused, "hint").contains("edited here since: new.txt,"), "{refused:#}");
 }
 
 #[test]

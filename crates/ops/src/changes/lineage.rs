@@ -128,6 +128,14 @@ pub(crate) fn with_earlier(
     Ok(LineChanges { own, earlier, applied })
 }
 
+/// Files that went along from a working copy.
+#[derive(Default)]
+pub(super) struct GivenFiles {
+    pub paths: Vec<String>,
+    /// For each of them what it held when it went along last; nothing where that is not known.
+    pub fingerprints: Vec<String>,
+}
+
 /// The files of the changes that sessions of a baton's line gave along from the working copy of the caller. What one of them only passed
 /// on lies where it came from.
 pub(super) fn given_from_here(
@@ -135,11 +143,11 @@ pub(super) fn given_from_here(
     env: &Env<'_>,
     project_id: &str,
     baton_id: &str,
-) -> Result<Vec<String>, Failure> {
-    let Some(here) = env.caller.git_root.as_deref() else { return Ok(Vec::new()) };
+) -> Result<GivenFiles, Failure> {
+    let mut given = GivenFiles::default();
+    let Some(here) = env.caller.git_root.as_deref() else { return Ok(given) };
     let mut line = changes::lineage(tx, project_id, baton_id, MAX_ANCESTORS)?;
     line.extend(before_import(tx, project_id, &line)?);
-    let mut given: Vec<String> = Vec::new();
     for (depth, link) in line.iter().enumerate() {
         let Some(stored) = &link.changes else { continue };
         let is_same = |other: &LineageBaton| {
@@ -154,8 +162,13 @@ pub(super) fn given_from_here(
                 && giver.working_copy.is_some_and(|copy| copy.root == here)
         });
         if is_from_here {
-            let files = BatonChanges::read(stored.clone())?.manifest.files;
-            given.extend(files.into_iter().filter(|file| !given.contains(file)).collect::<Vec<_>>());
+            let manifest = BatonChanges::read(stored.clone())?.manifest;
+            for (at, path) in manifest.files.into_iter().enumerate() {
+                if !given.paths.contains(&path) {
+                    given.paths.push(path);
+                    given.fingerprints.push(manifest.fingerprints.get(at).cloned().unwrap_or_default());
+                }
+            }
         }
     }
     Ok(given)

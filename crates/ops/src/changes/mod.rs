@@ -183,16 +183,17 @@ fn find(
     if let Some(found) = changes::get(tx, project_id, id)? {
         return Ok(found);
     }
-    let ids =
-        if id.len() >= 4 && id.is_ascii() { changes::by_prefix(tx, project_id, id)? } else { Vec::new() };
+    let is_prefix = id.len() >= 4 && id.is_ascii();
+    let ids = if is_prefix { changes::by_prefix(tx, project_id, id)? } else { Vec::new() };
+    let known = if is_prefix { baton::by_prefix(tx, project_id, id)? } else { Vec::new() };
+    if let ([], [known]) = (ids.as_slice(), known.as_slice()) {
+        return Err(baton_without_changes_refusal(tx, project_id, known)?.into());
+    }
     match ids.as_slice() {
         [one] => match changes::get(tx, project_id, one)? {
             Some(found) => Ok(found),
             None => Err(baton_without_changes_refusal(tx, project_id, one)?.into()),
         },
-        [] if baton::get(tx, project_id, id)?.is_some() => {
-            Err(baton_without_changes_refusal(tx, project_id, id)?.into())
-        }
         // One of a project that was merged into this one goes on here under another id.
         [] => match carried_here(tx, project_id, id)? {
             Some(carried) => find(tx, env, project_id, Some(&carried)),

@@ -46,6 +46,9 @@ pub struct ShowOutput {
     /// Files that sessions gave along from the caller's working copy, with this baton or one before it on its line.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub given_here: Vec<String>,
+    /// For each of them what it held when it went along last, as the manifest of changes says it; empty where that is not known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub given_fingerprints: Vec<String>,
 }
 
 impl Operation for Show {
@@ -76,9 +79,15 @@ impl Operation for Show {
             let identity = resolve::identity(env.caller, None).unwrap_or_default();
             let is_own = refuse_others(env, (&found.baton_id, &found.identity), &identity).is_ok();
             let is_droppable = is_own && env.caller.grant.require(Scope::Write).is_ok();
-            let given_here = given_from_here(tx, env, &project_id, &found.baton_id)?;
-            let project_id = project_id.clone();
-            Ok(ShowOutput { project_id, changes: found, shared_with, is_droppable, given_here })
+            let given = given_from_here(tx, env, &project_id, &found.baton_id)?;
+            Ok(ShowOutput {
+                project_id: project_id.clone(),
+                changes: found,
+                shared_with,
+                is_droppable,
+                given_here: given.paths,
+                given_fingerprints: given.fingerprints,
+            })
         })
     }
 }

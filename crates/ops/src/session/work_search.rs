@@ -99,6 +99,16 @@ impl CandidateSession {
         self.is_successor && self.beginnings.first().is_some_and(|begun| Some(&begun.copy) == last)
     }
 
+    /// On another machine, of one that has the same checked out as at its beginning: whether its packet says that it left nothing, or
+    /// it has none and another one says that something was left elsewhere.
+    fn is_no_work(&self, all: &[Self]) -> bool {
+        let is_left = |of: &Self| {
+            let root = of.session.working_copy.as_ref().map(|copy| copy.root.as_str());
+            root.is_some_and(|root| dirty_word(all, &of.session, root) == Some(true))
+        };
+        self.was_dirty.map_or_else(|| all.iter().any(is_left), |was_dirty| !was_dirty)
+    }
+
     /// Whether it left something that is not committed in a folder. `root`: the folder as the session named it.
     fn has_left(&self, host: &dyn Host, root: &str, found: &FoundCopy) -> bool {
         let now = &found.location.copy.root;
@@ -142,7 +152,7 @@ pub(super) fn of_bundle(
         }
         // What was left in a folder that cannot be looked at is not known, unless its session saved nothing at all, or says that it left
         // everything as it found it.
-        let is_known = found.location.is_found() || (of.has_only_looked() && of.was_dirty == Some(false));
+        let is_known = found.location.is_found() || (of.has_only_looked() && of.is_no_work(&all));
         let may_hold_work = !is_known && cx.store.read(|tx| has_saved(tx, &of.session))?;
         let has_left = of.has_left(cx.env.host, &root, &found);
         let commits = of.commits_place(cx.env.host, &found.location);
