@@ -87,9 +87,12 @@ impl View {
         self.to_project_name.as_deref().unwrap_or(&self.to_project_id)
     }
 
-    /// The age that a list shows: of one that came back since then, else since it was written down.
+    /// The age that a list shows: of one that waits since it was written down, else since it came into its state.
     pub fn stands_since(&self) -> Timestamp {
-        if self.state.is_returned() { self.state_since() } else { self.created_at }
+        match self.state {
+            State::Planned | State::Pending | State::Offered => self.created_at,
+            _ => self.state_since(),
+        }
     }
 
     /// When it came into its present state. Later changes, such as a reopened issue or a late result, do not move it.

@@ -29,6 +29,7 @@ function tokenDialog(title, words, extra, done) {
 }
 
 function askOtherToken() {
+  if (!token()) return;
   const names = bound.length ? ` It acts as ${bound.join(', ')}.` : '';
   tokenDialog('Your token', [`This browser keeps a token for this server. ${SCOPES[scope] || ''}${names}`, 'Paste another one to look with that.'],
     h('p', {}, button('Forget it', () => changeToken(''), 'risky')), () => location.reload());
