@@ -153,7 +153,9 @@ fn what_was_left_on_the_first_machine_is_said_after_a_checkpoint_on_another_one(
     ben.json(&["pickup"]);
     ben.json(&["checkpoint", "--summary", "c"]);
     ben.json(&["end"]);
-    let third = stage.terminal("Cy").within(&second).with("BATON_MACHINE", "third");
+    git(&stage, stage.root(), &["clone", "-q", "shop", "third"]);
+    let third = stage.terminal("Cy").within(stage.root().join("third")).with("BATON_MACHINE", "third");
+    third.json(&["init", "--join", "shop"]);
     let found = location(&third);
     assert_eq!((&found["root"], &found["was_dirty"]), (&json!(stage.shop()), &json!(true)), "{found:#}");
 }
