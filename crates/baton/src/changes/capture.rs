@@ -76,11 +76,8 @@ pub(crate) fn capture(
         unconverted,
         left_out,
         unfinished: unfinished(&capture.repo)?,
-        baton_id: None,
-        branch: None,
-        given_here: Vec::new(),
-        given_fingerprints: Vec::new(),
         pack,
+        ..Changes::default()
     })
 }
 

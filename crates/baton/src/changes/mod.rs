@@ -57,7 +57,7 @@ pub(crate) use remote::is_in_remote;
 pub(crate) use scratch_folder::scratch;
 
 /// The changes of a working copy.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Changes {
     /// The commit that they stand on; none in a repository without commits.
     pub base: Option<String>,
