@@ -268,6 +268,9 @@ pub struct Blocker {
     /// Who is at work on it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub holder: Option<String>,
+    /// Whom it is assigned to, where nobody is at work on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub assignee: Option<String>,
 }
 
 /// The command that opens a task again, which gives it its attempts once more.

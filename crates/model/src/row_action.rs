@@ -72,6 +72,9 @@ pub struct OfferedAction {
     /// Of what is done about what a task waits for: the id of that task, in the same project.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task_id: Option<String>,
+    /// Of `assign`: the agent that has the task already, and has not begun.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub assignee: Option<String>,
     /// Whether a token needs the scope operator for it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub operator: bool,
@@ -85,6 +88,7 @@ impl From<RowAction> for OfferedAction {
             receivers: Vec::new(),
             project_id: None,
             task_id: None,
+            assignee: None,
             operator: false,
         }
     }
@@ -221,21 +225,31 @@ pub struct TaskState<'a> {
     pub is_blocked: bool,
     /// Who is at work on it: the one that claimed it, else the assignee of one in progress.
     pub holder: Option<&'a str>,
+    /// Whom it is assigned to, where nobody is at work on it.
+    pub assignee: Option<&'a str>,
 }
 
 impl<'a> TaskState<'a> {
     /// That of a task.
     pub fn of(task: &'a Task) -> Self {
-        let assignee =
-            task.assignee.as_deref().filter(|name| !name.is_empty() && task.status == "in_progress");
-        let holder = task.claim.as_ref().map(|claim| claim.by.as_str()).or(assignee);
-        Self { status: &task.status, is_blocked: task.readiness.blocked, holder }
+        let assignee = task.assignee.as_deref().filter(|name| !name.is_empty());
+        let at_work = assignee.filter(|_| task.status == "in_progress");
+        let holder = task.claim.as_ref().map(|claim| claim.by.as_str()).or(at_work);
+        let assignee = assignee.filter(|_| holder.is_none());
+        Self { status: &task.status, is_blocked: task.readiness.blocked, holder, assignee }
+    }
+
+    /// Who has it: its holder, else its assignee.
+    pub fn owner(&self) -> Option<&'a str> {
+        self.holder.or(self.assignee)
     }
 
     /// What can be done about it, the first thing first. One that is at work is taken back from its agent before it is anything else;
     /// one that was given up is opened again, unless it waits for another; one that is ready is claimed.
     pub fn actions(&self, viewer: Viewer<'_>) -> Vec<OfferedAction> {
-        let (assign, close) = (RowAction::Assign.into(), RowAction::Close.into());
+        let assignee = self.assignee.map(str::to_owned);
+        let assign = OfferedAction { assignee, ..RowAction::Assign.into() };
+        let close = RowAction::Close.into();
         match (self.status, self.holder) {
             ("closed" | "tombstone", _) => Vec::new(),
             (_, Some(_)) => {
@@ -250,16 +264,17 @@ impl<'a> TaskState<'a> {
     }
 }
 
-/// What helps a task on that waits for this one: opening it again, writing to its agent, or assigning it.
-pub fn of_blocker(blocker: &Task, viewer: Viewer<'_>) -> Option<OfferedAction> {
+/// What helps a task on that waits for this one: writing to the agent that has it, and where nobody is at work on it, opening it again
+/// or assigning it.
+pub fn of_blocker(blocker: &Task, viewer: Viewer<'_>) -> Vec<OfferedAction> {
     let state = TaskState::of(blocker);
-    let write = viewer.write_to(&[state.holder]);
     let helps = |one: &OfferedAction| match one.action {
         RowAction::Reopen | RowAction::Assign => state.holder.is_none(),
         _ => false,
     };
-    let found = write.or_else(|| state.actions(viewer).into_iter().find(helps))?;
-    Some(OfferedAction { task_id: Some(blocker.task_id.clone()), ..found })
+    let write = viewer.write_to(&[state.owner()]);
+    let found = write.into_iter().chain(state.actions(viewer).into_iter().find(helps));
+    found.map(|one| OfferedAction { task_id: Some(blocker.task_id.clone()), ..one }).collect()
 }
 
 /// What an action is about, for its command.
@@ -397,7 +412,8 @@ mod tests {
     #[test]
     fn a_task_that_failed_again_is_taken_back_or_given_to_another() {
         let task = |status, is_blocked, holder, viewer| {
-            words(&TaskState { status, is_blocked, holder }.actions(Viewer(viewer))).join(", ")
+            words(&TaskState { status, is_blocked, holder, assignee: None }.actions(Viewer(viewer)))
+                .join(", ")
         };
         assert_eq!(task("blocked", false, None, "mara"), "reopen, assign, close");
         assert_eq!(task("blocked", true, None, "mara"), "assign, close", "it waits for another");
@@ -407,6 +423,22 @@ mod tests {
         assert_eq!(task("in_progress", false, Some("Ben"), "mara"), "release for Ben, write");
         assert_eq!(task("in_progress", false, Some("Ben"), ""), "release, write");
         assert_eq!(task("closed", false, None, "mara"), "");
+    }
+
+    #[test]
+    fn what_has_been_given_to_an_agent_is_asked_about_before_it_is_given_to_another() {
+        let given = Task { status: "open".into(), assignee: Some("Ben".into()), ..Task::default() };
+        let offered = of_blocker(&given, Viewer("mara"));
+        assert_eq!(words(&offered), ["write", "assign"]);
+        assert_eq!(
+            (&offered[0].receivers[..], offered[1].assignee.as_deref()),
+            (&["Ben".to_owned()][..], Some("Ben"))
+        );
+        assert_eq!(words(&of_blocker(&given, Viewer("ben"))), ["assign"], "nobody writes to oneself");
+        let free = Task { status: "open".into(), ..Task::default() };
+        assert_eq!(words(&of_blocker(&free, Viewer("mara"))), ["assign"]);
+        let at_work = Task { status: "in_progress".into(), ..given };
+        assert_eq!(words(&of_blocker(&at_work, Viewer("mara"))), ["write"]);
     }
 
     #[test]

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
+use super::encoding;
 use crate::error::AppError;
 use crate::store_pool::Pool;
 use baton_ops::answer::AnswerView;
@@ -42,20 +43,31 @@ pub(super) fn etag(answer: &Value, bytes: &[u8]) -> String {
     }
 }
 
-/// The answer to a read: with a tag, or only the word that nothing has changed.
-pub(super) fn tagged(answer: &Value, known: Option<&str>) -> Response {
+/// The answer to a read: with a tag, or only the word that nothing has changed. One without a version is compressed for a client that
+/// takes it so (`accepted`); a version stays a strong tag, which `If-Match` needs.
+pub(super) fn tagged(answer: &Value, known: Option<&str>, accepted: Option<&str>) -> Response {
     let bytes = Bytes::from(answer.to_string());
     let tag = etag(answer, &bytes);
+    let is_versioned = AnswerView(answer).version().is_some();
     let same = known.is_some_and(|list| {
         list.split(',').any(|one| matches!(one.trim().trim_start_matches("W/"), t if t == tag || t == "*"))
     });
+    let packed = if same || is_versioned { None } else { encoding::compressed(&bytes, accepted) };
+    // Of two encodings of one answer neither has the bytes that a strong tag promises (RFC 9110, section 8.8.3.3).
+    let tag = if is_versioned { tag } else { format!("W/{tag}") };
+    let is_packed = packed.is_some();
     let mut response = if same {
         StatusCode::NOT_MODIFIED.into_response()
     } else {
-        of_type(StatusCode::OK, JSON, Body::from(bytes))
+        of_type(StatusCode::OK, JSON, Body::from(packed.unwrap_or(bytes)))
     };
+    let headers = response.headers_mut();
+    headers.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
+    if is_packed {
+        headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("zstd"));
+    }
     if let Ok(value) = HeaderValue::from_str(&tag) {
-        response.headers_mut().insert(header::ETAG, value);
+        headers.insert(header::ETAG, value);
     }
     response
 }

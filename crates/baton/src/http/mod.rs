@@ -3,6 +3,7 @@
 mod access;
 mod answer;
 mod body;
+mod encoding;
 mod events;
 mod github;
 mod guard;

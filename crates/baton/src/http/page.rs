@@ -14,6 +14,7 @@ use baton_tools::launchers;
 use sha2::{Digest, Sha256};
 
 use super::answer::of_type;
+use super::encoding::accepts_zstd;
 use crate::shared_page::with_tools;
 
 const DOCUMENT: &str = include_str!("page/index.html");
@@ -122,11 +123,9 @@ pub(super) fn router() -> Router {
 }
 
 fn page(headers: &HeaderMap) -> Response {
-    let has = |name, word: &str| {
-        headers.get(name).and_then(|value| value.to_str().ok()).is_some_and(|text| text.contains(word))
-    };
+    let accepted = headers.get(header::ACCEPT_ENCODING).and_then(|value| value.to_str().ok());
     let is_known = headers.get(header::IF_NONE_MATCH) == Some(&PAGE.tag);
-    let packed = PAGE.compressed.as_ref().filter(|_| has(header::ACCEPT_ENCODING, "zstd"));
+    let packed = PAGE.compressed.as_ref().filter(|_| accepted.is_some_and(accepts_zstd));
     let (status, body) = match (is_known, packed) {
         (true, _) => (StatusCode::NOT_MODIFIED, Bytes::new()),
         (false, packed) => (StatusCode::OK, packed.unwrap_or(&PAGE.text).clone()),

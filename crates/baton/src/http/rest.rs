@@ -136,7 +136,8 @@ impl RouteRequest<'_> {
         match self.run(&pool, grant.clone()).await {
             Ok(answer) if self.wants_markdown() => document(&answer),
             Ok(answer) if self.entry.access == Access::Read || self.route.method == "GET" => {
-                tagged(&answer, self.text(&header::IF_NONE_MATCH))
+                let accepted = self.text(&header::ACCEPT_ENCODING);
+                tagged(&answer, self.text(&header::IF_NONE_MATCH), accepted)
             }
             Ok(answer) if self.entry.handoff == HandoffEffect::Begins => {
                 handoff_response(self.status(), &answer)

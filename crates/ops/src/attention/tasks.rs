@@ -109,17 +109,20 @@ fn waits_since(task: &Task, edge: &Dependency) -> Millis {
 
 /// The task for which another one waits.
 fn blocker(other: &Task) -> Blocker {
+    let state = TaskState::of(other);
     Blocker {
         id: other.task_id.clone(),
         title: other.title.clone(),
         status: other.status.clone(),
-        holder: TaskState::of(other).holder.map(str::to_owned),
+        holder: state.holder.map(str::to_owned),
+        assignee: state.assignee.map(str::to_owned),
     }
 }
 
 /// For what a task waits, in words. What is said of the other one is said so that it cannot be read of the one that waits.
 fn waits_for(other: &Task, others: usize) -> String {
-    let state = match (TaskState::of(other).holder, other.status.as_str()) {
+    let TaskState { holder, assignee, .. } = TaskState::of(other);
+    let state = match (holder, other.status.as_str()) {
         // The router notes no place of an agent: whether that has begun is not known.
         (Some(name), _) if other.claim.as_ref().is_some_and(|claim| claim.location.is_none()) => {
             format!("which was assigned to {name}")
@@ -127,7 +130,10 @@ fn waits_for(other: &Task, others: usize) -> String {
         (Some(name), _) => format!("at which {name} is at work"),
         (None, "blocked") => "which was given up itself".to_owned(),
         (None, _) if other.readiness.blocked => "which waits itself".to_owned(),
-        (None, _) => "which is open, and nobody is at work on it".to_owned(),
+        (None, _) => match assignee {
+            Some(name) => format!("which was given to {name}, who has not begun"),
+            None => "which is open, and nobody is at work on it".to_owned(),
+        },
     };
     let more = if others > 0 { format!("; and for {others} more") } else { String::new() };
     format!("waits for {} “{}”, {state}{more}", other.task_id, other.title)

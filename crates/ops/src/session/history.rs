@@ -6,10 +6,11 @@ use baton_model::refusal::Refusal;
 use baton_model::session::{Session, View};
 use baton_model::time::Timestamp;
 use baton_store::session::OpenPosition;
-use baton_store::{Failure, Tx, baton, delta, lease, session, task};
+use baton_store::{Failure, Tx, baton, delta, handoff, lease, session, task};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::accepted_of_session;
 use super::activity::{self, TokenUsage};
 use crate::card::addressee;
 use crate::op::{Cx, Env, Meta, Operation};
@@ -68,9 +69,21 @@ pub struct HistoryRow {
     /// Of an open one: the paths on which it has announced work.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub leases: Vec<String>,
+    /// Of an open one: the hand-offs that it has accepted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub handoffs: Vec<AcceptedHandoff>,
     /// The baton that it left.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub left: Option<LeftBaton>,
+}
+
+/// A hand-off that a session has accepted, or its agent by its name alone.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AcceptedHandoff {
+    /// Its id.
+    pub id: String,
+    /// One line.
+    pub subject: String,
 }
 
 /// What a session said last.
@@ -233,7 +246,7 @@ pub(super) fn row(
     with_project: bool,
 ) -> Result<HistoryRow, Failure> {
     let (mut last_checkpoint, mut tasks, mut activity, mut tokens) = (None, Vec::new(), Vec::new(), None);
-    let mut leases = Vec::new();
+    let (mut leases, mut handoffs) = (Vec::new(), Vec::new());
     if of.is_open() {
         activity = activity::activity(tx, of, env.now)?;
         tokens = activity::usage(tx, of)?;
@@ -245,6 +258,10 @@ pub(super) fn row(
         let mut held = lease::held_leases(tx, &of.project_id, env.now)?;
         held.retain(|one| one.session_id.as_ref() == Some(&of.session_id));
         leases = held.into_iter().map(|one| one.pattern).collect();
+        let accepted = handoff::accepted(tx, &of.project_id)?;
+        handoffs = accepted_of_session(&accepted, &of.session_id, &of.identity)
+            .map(|one| AcceptedHandoff { id: one.handoff_id.clone(), subject: one.subject.clone() })
+            .collect();
     }
     Ok(HistoryRow {
         project_id: with_project.then(|| of.project_id.clone()),
@@ -254,6 +271,7 @@ pub(super) fn row(
         tokens,
         tasks,
         leases,
+        handoffs,
         left: left_baton(tx, env, of)?,
     })
 }

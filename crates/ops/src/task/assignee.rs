@@ -1,12 +1,14 @@
 //! The agent for whom a task is: which names it may have, and that it hears of it.
 
-use baton_model::id::{identity_key, visible};
+use baton_model::id::{assignee_key, identity_key, visible};
 use baton_model::message::{Message, ROLE};
-use baton_model::refusal::Refusal;
+use baton_model::refusal::{Kind, Refusal};
+use baton_model::row_action::TaskState;
 use baton_model::task::Task;
 use baton_store::{Failure, Tx, message};
 
 use crate::agent;
+use crate::force_request::require_holder;
 use crate::ledger::Author;
 use crate::op::Env;
 
@@ -19,6 +21,28 @@ pub(super) fn check_assignee(name: Option<&str>) -> Result<(), Refusal> {
         format!("`{ROLE}{role}` is the address of a role, and the assignee of a task is an agent"),
         format!("give it to the role: `baton task update ID --agent-role {role} --assignee ''`"),
     ))
+}
+
+/// Refuses a call that means another owner of a task than the one that it has: its holder, else its assignee. A call without one is not
+/// checked.
+pub(super) fn require_owner(task: &Task, expected: Option<&str>) -> Result<(), Refusal> {
+    let Some(expected) = expected else { return Ok(()) };
+    let (state, id) = (TaskState::of(task), &task.task_id);
+    let owner = state.owner().unwrap_or_default();
+    if state.holder.is_some() || assignee_key(expected.trim()) == assignee_key(owner) {
+        return require_holder(&format!("task {id}"), Some(expected), state.owner());
+    }
+    let text = match (visible(expected), visible(owner)) {
+        (expected, owner) if owner.is_empty() => {
+            format!("task {id} is not {expected}'s any more, and nobody has it")
+        }
+        (expected, owner) if expected.is_empty() => format!("task {id} was given to {owner} meanwhile"),
+        (expected, owner) => {
+            format!("task {id} was given to {owner} meanwhile, and is not {expected}'s any more")
+        }
+    };
+    let hint = "look at it again; if you mean it all the same, name who has it now: `--holder NAME`";
+    Err(Refusal::new(Kind::Conflict, "holder_changed", text, hint).with("holder", owner.to_owned()))
 }
 
 /// Tells an agent that another one assigned an open task to it. A name that is unknown in the project is told nothing.

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::answer::TaskAnswer;
-use super::assignee::{check_assignee, tell_assignee};
+use super::assignee::{check_assignee, require_owner, tell_assignee};
 use super::comment::LateComment;
 use super::depend::{check_no_parent, set_parent};
 use super::secret::{self, Secret, TaskWrite};
@@ -76,6 +76,10 @@ pub struct UpdateInput {
     /// Who works on it.
     #[serde(default)]
     pub assignee: Option<String>,
+    /// Who has it, as the caller knows: its holder, else its assignee; empty where nobody has. Refused before anything is written where
+    /// another has it by now.
+    #[serde(default)]
+    pub holder: Option<String>,
     /// Which role it wants.
     #[serde(default)]
     pub agent_role: Option<String>,
@@ -173,6 +177,7 @@ pub(super) fn attempt(
     check_extra(&input.extra)?;
     check_assignee(input.assignee.as_deref())?;
     let known = by_id_to_change(tx, author.project_id, &input.id)?;
+    require_owner(&known, input.holder.as_deref())?;
     if input.parent.as_deref() == Some("") {
         check_no_parent(&known)?;
     }

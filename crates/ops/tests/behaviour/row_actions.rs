@@ -277,6 +277,13 @@ on_every_backend! {
         assert_eq!(text(&waits, "help"), format!("baton task show {other} --project p"));
         let mine = world.ok(&vera, "attention_list", json!({ "identity": "Vera" }))["mine"].clone();
         assert_eq!(column(&list(&mine), "id"), [own.as_str()], "who made it and gave it to nobody has it among her own");
+        // What was given to an agent by name says so, also before that one has begun.
+        world.ok(&vera, "task_update", json!({ "id": other, "assignee": "Ned", "holder": "" }));
+        let waits = matter(world, "Vera", "task_blocked");
+        assert!(text(&waits, "detail").ends_with("which was given to Ned, who has not begun"), "{waits:#}");
+        assert_eq!(actions(&waits), ["write", "assign", "assign", "close"], "{waits:#}");
+        assert_eq!((&waits["actions"][0]["receivers"], &waits["actions"][1]["assignee"]), (&json!(["Ned"]), &json!("Ned")));
+        assert_eq!((&waits["blocker"]["assignee"], &waits["blocker"]["holder"]), (&json!("Ned"), &Value::Null));
         world.ok(&ned, "task_claim", json!({ "id": other }));
         let waits = matter(world, "Vera", "task_blocked");
         assert_eq!(actions(&waits), ["write", "assign", "close"], "{waits:#}");
@@ -294,6 +301,25 @@ on_every_backend! {
         assert!(text(&waits, "detail").ends_with("at which Ned is at work"), "{waits:#}");
         world.ok(&ned, "task_close", json!({ "id": other, "reason": "done" }));
         assert_eq!(actions(&matter(world, "Vera", "task_blocked")), ["reopen", "assign", "close"]);
+    }
+
+    fn a_task_that_another_gave_away_meanwhile_is_not_given_away_once_more(world) {
+        let (vera, donna) = (agent("Vera"), agent("Donna"));
+        let id = text(&world.ok(&vera, "task_create", json!({ "title": "Numbers" })), "id");
+        let give = |to: &str, holder: &str| json!({ "id": id, "assignee": to, "holder": holder });
+        let refusal = world.no_trace(&donna, "task_update", give("Lola", "Tess"), "holder_changed");
+        assert_eq!(refusal["message"], format!("task {id} is not Tess's any more, and nobody has it"), "{refusal:#}");
+        world.ok(&donna, "task_update", give("Lola", ""));
+        let refusal = world.no_trace(&vera, "task_update", give("Tess", ""), "holder_changed");
+        assert_eq!(refusal["message"], format!("task {id} was given to Lola meanwhile"), "{refusal:#}");
+        assert_eq!(refusal["holder"], "Lola", "{refusal:#}");
+        world.ok(&vera, "task_update", give("Tess", "lola"));
+        let refusal = world.no_trace(&donna, "task_update", give("Lola", "Lola"), "holder_changed");
+        assert_eq!(refusal["message"], format!("task {id} was given to Tess meanwhile, and is not Lola's any more"));
+        world.start(&agent("Tess"));
+        world.ok(&agent("Tess"), "task_claim", json!({ "id": id }));
+        world.no_trace(&donna, "task_update", give("Lola", "Lola"), "holder_changed");
+        world.ok(&agent("Tess"), "task_update", give("Tess", "Tess"));
     }
 
     fn force_that_means_another_holder_writes_nothing(world) {

@@ -240,6 +240,9 @@ pub(super) struct Update {
     /// Token of the claim; refused if the lease has been lost
     #[arg(long, value_name = "N")]
     token: Option<i64>,
+    /// Only if this agent has it: its holder, or its assignee; '' if nobody has
+    #[arg(long, value_name = "NAME")]
+    holder: Option<String>,
     /// Print nothing
     #[arg(long)]
     silent: bool,
@@ -257,6 +260,7 @@ pub(super) fn update(update: Update, app: &mut App) -> Result<(), AppError> {
         remove_labels: update.remove_label,
         merge: update.merge,
         token: update.token,
+        holder: update.holder,
         ..update.fields.into_update()?
     };
     let has_type = input.issue_type.is_some();

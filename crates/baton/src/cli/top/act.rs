@@ -54,9 +54,25 @@ fn words(offered: &OfferedAction) -> String {
     }
 }
 
+/// The key of a task's assignment where that of the task for which it waits has the usual one.
+const SECOND_ASSIGNMENT: char = 'v';
+
+/// The actions of a target with the key of each. A second one of the same key has none, unless it assigns the other one of two tasks.
+fn keys(target: &Target) -> impl Iterator<Item = (char, &OfferedAction)> {
+    target.actions.iter().enumerate().filter_map(|(at, one)| {
+        let letter = key(one.action).0;
+        let is_taken = target.actions.iter().take(at).any(|before| key(before.action).0 == letter);
+        match (is_taken, one.action) {
+            (false, _) => Some((letter, one)),
+            (true, RowAction::Assign) => Some((SECOND_ASSIGNMENT, one)),
+            (true, _) => None,
+        }
+    })
+}
+
 /// The action that a letter means for a target. A message can be begun from any row.
 pub(super) fn of_letter(letter: char, target: &Target) -> Option<OfferedAction> {
-    let offered = target.actions.iter().find(|one| key(one.action).0 == letter).cloned();
+    let offered = keys(target).find(|(own, _)| *own == letter).map(|(_, one)| one.clone());
     let write = || (key(RowAction::Write).0 == letter).then(|| RowAction::Write.into());
     offered.or_else(write)
 }
@@ -67,10 +83,9 @@ pub(super) fn hints(target: &Target) -> String {
     if target.noun == Noun::Project {
         return "Enter only this project · 0 all · m write".to_owned();
     }
-    let is_offered = |one: &&OfferedAction| one.in_place_of.is_none() || one.action == RowAction::Release;
-    let own = target.actions.iter().filter(is_offered);
-    let hint = |one: &OfferedAction| format!("{} {}", key(one.action).0, words(one));
-    own.map(hint).collect::<Vec<_>>().join(" · ")
+    let is_offered = |one: &OfferedAction| one.in_place_of.is_none() || one.action == RowAction::Release;
+    let own = keys(target).filter(|(_, one)| is_offered(one));
+    own.map(|(letter, one)| format!("{letter} {}", words(one))).collect::<Vec<_>>().join(" · ")
 }
 
 /// What to say of a letter that means nothing for a row, and something for others.
@@ -216,8 +231,12 @@ impl Request<'_> {
         self.warnings.contains(&code)
     }
 
-    /// Who holds it, as the row says: what is completed or taken back in their place is not another's.
+    /// Who holds it, as the row says: what is completed or taken back in their place is not another's, and what is given to another has
+    /// not been given meanwhile.
     fn holder(&self) -> Option<String> {
+        if self.offered.action == RowAction::Assign {
+            return Some(self.offered.assignee.clone().unwrap_or_default());
+        }
         let is_of_holder = matches!(self.offered.action, RowAction::Complete | RowAction::Release);
         self.offered.in_place_of.clone().filter(|_| is_of_holder)
     }

@@ -26,10 +26,20 @@ pub(super) fn blocks(counts: &[u32]) -> String {
 /// Its words with what it holds and used.
 pub(super) fn usage_line(of: &HistoryRow, words: String) -> String {
     let baton = of.session.baton_id.as_ref().map(|_| "holds a baton".to_owned());
+    let handoffs = match of.handoffs.as_slice() {
+        [] => None,
+        [one] => Some(format!("accepted {}", visible(&one.subject))),
+        more => Some(format!("accepted {} hand-offs", more.len())),
+    };
     let leases = (!of.leases.is_empty()).then(|| format!("works on {}", of.leases.join(", ")));
     let used = of.tokens.map(|tokens| format!("{} tokens", brief(tokens)));
-    let parts =
-        [Some(words).filter(|words| !words.is_empty()), baton, leases.map(|text| visible(&text)), used];
+    let parts = [
+        Some(words).filter(|words| !words.is_empty()),
+        baton,
+        handoffs,
+        leases.map(|text| visible(&text)),
+        used,
+    ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }
 

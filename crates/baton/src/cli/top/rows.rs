@@ -134,12 +134,14 @@ pub(super) fn task_row(of: &task::Row, project_id: &str, viewer: &str) -> Row {
     let is_blocked = view.blocked == Some(true);
     let state = if is_blocked { "blocked" } else { view.status.as_str() };
     let title = visible(&view.title);
-    let holder = view.assignee.as_deref().filter(|name| !name.is_empty() && view.status == "in_progress");
+    let owner = view.assignee.as_deref().filter(|name| !name.is_empty());
+    let is_at_work = view.status == "in_progress";
+    let (holder, assignee) = (owner.filter(|_| is_at_work), owner.filter(|_| !is_at_work));
     let target = Target {
         noun: Noun::Task,
         project_id: project_id.to_owned(),
         id: view.id.clone(),
-        actions: TaskState { status: &view.status, is_blocked, holder }.actions(Viewer(viewer)),
+        actions: TaskState { status: &view.status, is_blocked, holder, assignee }.actions(Viewer(viewer)),
     };
     let show = format!("baton task show {} --project {}", visible(&view.id), visible(project_id));
     Row {

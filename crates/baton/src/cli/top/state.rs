@@ -273,7 +273,9 @@ impl State {
             return true;
         };
         let now = self.row_of(&prompt.target).and_then(|row| {
-            let is_same = |one: &&OfferedAction| one.action == prompt.offered.action;
+            let is_same = |one: &&OfferedAction| {
+                (one.action, &one.task_id) == (prompt.offered.action, &prompt.offered.task_id)
+            };
             let offered = row.target.actions.iter().find(is_same)?;
             Some((offered.clone(), row.target.clone(), row.about.clone()))
         });
@@ -361,6 +363,10 @@ fn first_part(text: &str) -> &str {
 fn changed_text(before: &OfferedAction, now: &OfferedAction) -> String {
     let what = match &now.in_place_of {
         Some(who) if now.in_place_of != before.in_place_of => format!("{} has it by now", visible(who)),
+        _ if now.assignee != before.assignee => match &now.assignee {
+            Some(who) => format!("{} was given it meanwhile", visible(who)),
+            None => "nobody has it any more".to_owned(),
+        },
         _ => "it has changed meanwhile".to_owned(),
     };
     format!("{what}: Enter once more does it all the same · Esc leaves")

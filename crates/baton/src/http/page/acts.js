@@ -28,12 +28,12 @@ const inPlaceOf = (word, owner) => (owner ? `${word} in ${owner}’s place` : wo
 
 /** The actions of a thing that the page can do and the token may: what is another's is an operator's act. What is done about a message by
  * who wrote it is done in the project from which it was sent. */
-const offersOf = (one) => (canWrite() ? one.actions || [] : []).filter(({ action, operator }) => ACTS[action] && (!operator || canOperate())).map(({ action, in_place_of: owner, receivers, project_id: home, task_id: awaited }) => {
+const offersOf = (one) => (canWrite() ? one.actions || [] : []).filter(({ action, operator }) => ACTS[action] && (!operator || canOperate())).map(({ action, in_place_of: owner, receivers, project_id: home, task_id: awaited, assignee }) => {
   const [word, ends, run] = ACTS[action];
   // What is done about what a task waits for names that one.
   const about = awaited ? { ...one, id: awaited, subject: one.blocker?.title || awaited } : one;
   const label = owner && action === 'release' ? `Take back from ${owner}` : home && action === 'reply' ? 'Write again'
-    : awaited && action === 'assign' ? `Give ${awaited} to` : awaited && action === 'reopen' ? `Open ${awaited} again` : inPlaceOf(word, owner);
+    : action === 'assign' ? `Give${awaited ? ` ${awaited}` : ''} to${assignee ? ' another' : ''}` : awaited && action === 'reopen' ? `Open ${awaited} again` : inPlaceOf(word, owner);
   return { action, owner, risky: ends || Boolean(owner), label, run: () => run(about, { owner, receivers, home }) };
 });
 

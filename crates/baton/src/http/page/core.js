@@ -112,6 +112,7 @@ const HELPS = {
   task_claimed: 'Take it back from its agent on its page, or wait until it is given back.',
   task_not_claimed: 'Nobody is at work on it: give it to somebody on its page.',
   task_result_needed: 'Say how it went: what follows it depends on that.',
+  token_invalid: 'Paste the token that you were given.',
   task_unknown: 'The board of the project has its tasks.',
   why_missing: 'Say why: those whose work it is are told.',
 };

@@ -74,8 +74,10 @@ function ask(title, fields, label, act, risky = false, busy = null) {
     } catch (error) {
       if (isLost(error)) error.hint = 'Press the button once more when it answers again: it is done once, also where it was done already.';
       // Who went to another view meanwhile is told there.
-      if (dialog.isConnected) errors.replaceChildren(trouble(error));
-      else refused(error);
+      if (!dialog.isConnected) { refused(error); return; }
+      errors.replaceChildren(trouble(error));
+      // The token was forgotten or revoked meanwhile: with another one, what was typed is sent.
+      if (error.code === 'token_invalid') askToken();
     } finally {
       main.disabled = false;
       main.textContent = label;

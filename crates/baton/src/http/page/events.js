@@ -3,7 +3,8 @@
 
 const RECONNECT_AFTER = 2000;
 
-/** Follows the events: calls `heard` with every delta, `state` with true or false as the stream comes and goes. */
+/** Follows the events: calls `heard` with every delta, `state` with true or false as the stream comes and goes, and whether the server
+ * refuses the token. */
 function follow(heard, state) {
   const tabs = new BroadcastChannel('baton.events');
   // The number of the last event, from which the stream goes on.
@@ -13,10 +14,10 @@ function follow(heard, state) {
   // The turn in which this tab has the stream.
   let leading = null;
   let isOn = false;
-  const turned = (on) => {
+  const turned = (on, isBarred = false) => {
     isOn = on;
-    state(on);
-    tabs.postMessage({ on, last });
+    state(on, isBarred);
+    tabs.postMessage({ on, isBarred, last });
   };
   tabs.onmessage = ({ data }) => {
     if (leading) {
@@ -26,7 +27,7 @@ function follow(heard, state) {
       heard(data.delta);
     } else if (turn && !data.isAsked) {
       last ||= data.last;
-      state(data.on);
+      state(data.on, data.isBarred);
     }
   };
   const lead = async (signal) => {
@@ -34,9 +35,10 @@ function follow(heard, state) {
     // The tab that had the stream before has ended it: what was not told meanwhile is asked for once it is back.
     if (last) state(false);
     while (!signal.aborted) {
-      try { await read(signal); } catch { /* the state tells of it; the next round tries again */ }
+      let status = 0;
+      try { await read(signal); } catch (error) { ({ status } = error); /* the state tells of it; the next round tries again */ }
       if (signal.aborted) break;
-      turned(false);
+      turned(false, status === 401);
       await new Promise((resolve) => { setTimeout(resolve, RECONNECT_AFTER); signal.addEventListener('abort', resolve); });
     }
     if (leading === signal) leading = null;
@@ -44,7 +46,7 @@ function follow(heard, state) {
   const read = async (signal) => {
     const query = last ? `?last_event_id=${encodeURIComponent(last)}` : '';
     const response = await fetch(`/api/v1/events${query}`, { headers: headers(), signal });
-    if (!response.ok) throw new Error(String(response.status));
+    if (!response.ok) throw Object.assign(new Error(String(response.status)), { status: response.status });
     turned(true);
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
     let rest = '';

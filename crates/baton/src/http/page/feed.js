@@ -20,12 +20,26 @@ function newButton(count) {
   return h('p.new', { hidden: !count }, h('button', { type: 'button', id: 'new-rows', title: 'Show what is new (n)', onclick: showNew }, newWords(count)));
 }
 
-/** Brings the number up to date without drawing the view. */
+let countTimer = 0;
+let lastCount = 0;
+
+/** Brings the number up to date without drawing the view, at the pace of the store: each change of it paints the page anew. */
 function countNew(newest) {
+  if (countTimer) return;
+  const place = location.hash;
+  countTimer = setTimeout(() => {
+    countTimer = 0;
+    lastCount = Date.now();
+    if (location.hash === place) showCount(newest());
+  }, Math.max(0, lastCount + PACE - Date.now()));
+}
+
+function showCount(newest) {
   const button = $('new-rows');
   const count = newCount(viewStates.get(location.hash) || {}, newest);
   if (!button || !count) return;
-  button.textContent = newWords(count);
+  const words = newWords(count);
+  if (button.textContent !== words) button.textContent = words;
   button.parentElement.hidden = false;
 }
 

@@ -157,9 +157,9 @@ window.addEventListener('pagehide', () => { wasAway = true; });
 follow((event) => {
   touched(event);
   addToLedger(event);
-}, (on) => {
+}, (on, isBarred) => {
   $('live').className = `live ${on ? 'on' : 'off'}`;
-  $('live').textContent = on ? 'live' : 'no connection';
+  $('live').textContent = on ? 'live' : isBarred ? 'no valid token' : 'no connection';
   // What happened while the stream was away is asked for; at the beginning there is nothing to ask for twice.
   if (on && wasAway) { if (shown.length) renewAll(); else { address = null; draw(); } }
   wasAway = !on;

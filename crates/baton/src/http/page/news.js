@@ -26,6 +26,17 @@ function handoffNews(before, now) {
   return `It is ${now.state}${who ? ` by ${isMe(who) ? 'you' : who}` : ''} by now.`;
 }
 
+/** What is said of a task that another took, was given, gave back or closed since the dialog was opened. */
+function taskNews(before, now) {
+  if (now.status === 'closed' || now.status === 'tombstone') return 'It was closed meanwhile.';
+  const [had, has] = [before.assignee || '', now.assignee || ''];
+  if (had === has && before.status === now.status) return null;
+  if (!has) return had ? `${had} does not have it any more, and nobody has.` : null;
+  const who = isMe(has) ? 'You' : has;
+  if (now.status === 'in_progress') return `${who} ${isMe(has) ? 'are' : 'is'} at work on it by now.`;
+  return had === has ? `${who} gave it back meanwhile, and ${isMe(has) ? 'have' : 'has'} it still.` : `${who} ${isMe(has) ? 'were' : 'was'} given it meanwhile.`;
+}
+
 /** Says in the dialog about a hand-off what becomes of it meanwhile. */
 function watchHandoff(dialog, id, before) {
   const read = () => api('GET', `/handoffs/${part(id)}`);

@@ -11,7 +11,7 @@ function addToLedger(event) {
     if (!held?.data || held.data.items.some((row) => row.seq === event.seq)) continue;
     held.data.items.push(event);
     if (held.data.items.length > FEED_ROWS * 2) held.data.items.splice(0, FEED_ROWS);
-    countNew(newestRows(held.data));
+    countNew(() => newestRows(held.data));
   }
 }
 

@@ -1,7 +1,9 @@
 // One store: what the server answered, by its address. The stream of events says which answers are out of date, and those that
-// the view shows are asked for again, at most one in half a second, whatever happens meanwhile.
+// the view shows are asked for again, at most one in half a second and the same one every two, whatever happens meanwhile.
 
 const PACE = 550;
+// The same question is asked again after this long: what one agent writes many times a second is read by nobody as fast.
+const SAME_AGAIN = 2000;
 // After this long a question whose answer failed is asked again, where an earlier answer of it is shown.
 const ASK_AGAIN = 2000;
 const KEPT = 60;
@@ -89,6 +91,7 @@ let shown = [];
 let renewals = [];
 let lastRenewal = 0;
 let renewTimer = 0;
+let isRenewing = false;
 
 /** What open dialogs do when an event comes. */
 const watchers = new Map();
@@ -105,18 +108,30 @@ function renewSoon(asked) {
   // What is hidden is asked for when it is shown again.
   if (document.hidden) return;
   if (!renewals.some((one) => one.key === asked.key)) renewals.push(asked);
-  if (!renewTimer) renewTimer = setTimeout(renewOne, Math.max(60, lastRenewal + PACE - Date.now()));
+  planRenewal(60);
+}
+
+/** From when on a question may be asked again. */
+const dueAt = (asked) => Math.max(lastRenewal + PACE, (answers.get(asked.key)?.renewedAt || 0) + SAME_AGAIN);
+
+/** Waits for the question that may be asked first; while one is under way, its end plans the next. */
+function planRenewal(atLeast) {
+  if (isRenewing || !renewals.length) return;
+  clearTimeout(renewTimer);
+  renewTimer = setTimeout(renewOne, Math.max(atLeast, Math.min(...renewals.map(dueAt)) - Date.now()));
 }
 
 async function renewOne() {
-  const asked = renewals.shift();
+  const [asked] = renewals.splice(renewals.reduce((first, one, index) => (dueAt(one) < dueAt(renewals[first]) ? index : first), 0), 1);
   lastRenewal = Date.now();
   if (asked && shown.some((one) => one.key === asked.key)) {
-    await fetchAnswer(asked);
+    const held = answers.get(asked.key);
+    if (held) held.renewedAt = lastRenewal;
+    isRenewing = true;
+    try { await fetchAnswer(asked); } finally { isRenewing = false; }
     drawSoon();
   }
-  renewTimer = 0;
-  if (renewals.length) renewTimer = setTimeout(renewOne, Math.max(0, lastRenewal + PACE - Date.now()));
+  planRenewal(0);
 }
 
 /** Everything that is shown is asked for again: after a deed, and when the stream was away. */

@@ -252,14 +252,15 @@ async function openTask(path) {
 
 /** Gives a task to another, or to anybody and the router; one that is at work is given back, or taken back from its agent, before. */
 async function giveTask(one, isAtWork, owner = null) {
-  let known;
-  try { known = await namesOf(one.project_id); } catch (error) { refused(error); return; }
   const path = at(one.project_id, `/tasks/${part(one.id)}`);
+  let known, before;
+  try { [known, before] = await Promise.all([namesOf(one.project_id), api('GET', path)]); } catch (error) { refused(error); return; }
   let isFree = !isAtWork;
-  const seen = { holder: owner };
+  // One that is at work is checked by its lease, unless it is taken from its agent.
+  const seen = { holder: owner || (isAtWork ? null : before.assignee || '') };
   const takeFrom = (holder) => `take it from ${holder}`;
-  ask(`${owner ? `Take back from ${owner}` : isAtWork ? 'Give back' : 'Give to another'}: ${one.subject}`, [
-    h('p', {}, owner ? `${owner} can write nothing more to it, and is told why. It counts as a failed attempt.` : isAtWork ? 'It waits again. With a reason it counts as a failed attempt.' : null),
+  const dialog = ask(`${owner ? `Take back from ${owner}` : isAtWork ? 'Give back' : 'Give to another'}: ${one.subject}`, [
+    h('p', {}, owner ? `${owner} can write nothing more to it, and is told why. It counts as a failed attempt.` : isAtWork ? 'It waits again. With a reason it counts as a failed attempt.' : before.assignee ? `${before.assignee} has it, and has not begun.` : null),
     nameField(), agentField('Give it to (empty: anybody, or the router)', 'to', known, { maxlength: 64 }),
     isAtWork ? field('Why', 'why', { required: Boolean(owner), maxlength: 500 }) : null,
   ], owner ? 'Take it back' : isAtWork ? 'Give it back' : 'Give it', async ({ to, why, ...given }, send) => {
@@ -267,7 +268,8 @@ async function giveTask(one, isAtWork, owner = null) {
     if (name) refuseUnknownAgents(one.project_id, known, [name]);
     // In one request, so that no other agent takes it in between.
     const back = { ...given, why, force: owner ? true : null, assignee: name, holder: seen.holder };
-    const isRepeat = send.isRepeat('POST', `${path}/release`, back) || send.isRepeat('PATCH', path, { ...given, assignee: name });
+    const change = { ...given, assignee: name };
+    const isRepeat = send.isRepeat('POST', `${path}/release`, back) || send.isRepeat('PATCH', path, { ...change, holder: seen.holder });
     const now = isRepeat ? null : await openTask(path);
     if (now && !isFree && owner) {
       const has = now.status === 'in_progress' ? now.assignee : '';
@@ -275,10 +277,11 @@ async function giveTask(one, isAtWork, owner = null) {
       if (has !== seen.holder) throw asksAgain(seen, has, takeFrom);
     }
     if (!isFree) try { await sendFor(seen, send, ['POST', `${path}/release`, back], takeFrom); } catch (error) { isFree = owner && !seen.holder; throw error; }
-    else if (name || !isAtWork) await send('PATCH', path, { ...given, assignee: name }, { exact: true });
+    else if (name || !isAtWork) await sendFor(seen, send, ['PATCH', path, change, { exact: true }], takeFrom);
     notice(name ? `The task is for ${name}.` : 'The task is free, for anybody or the router.');
     renewAll();
   }, Boolean(owner));
+  watch(dialog, onTasks(one.project_id), async () => taskNews(before, await api('GET', path)));
 }
 
 /** Opens a task that is blocked after its attempts: it gets as many once more. */

@@ -45,3 +45,36 @@ fn a_token_is_exchanged_and_forgotten_on_every_page_and_a_reader_is_not_asked_to
     tab.reads("This server asks for a token");
     assert_eq!(tab.eval("localStorage.getItem('baton.token') || ''"), "");
 }
+
+#[test]
+fn what_was_typed_is_sent_with_another_token_where_the_one_before_is_gone() {
+    let Some(browser) = browser() else { return };
+    let stage = Stage::ready();
+    let lola = stage.terminal("Lola");
+    lola.json(&["start"]);
+    let secret = text(&stage.terminal("Setup").json(&["token", "create", "--scope", "write"]), "token");
+    let server = Server::start(&stage.terminal("Server"));
+    let tab = Tab::open(&browser, &server.address, "", WIDE);
+    tab.reads("This server asks for a token");
+    tab.reads("no valid token");
+    tab.fill("Token", &secret);
+    tab.submit();
+    tab.until("!document.querySelector('dialog[open]')");
+    tab.act_as("Ann");
+    tab.go("agents");
+    tab.click("Write…");
+    tab.fill("About", "lunch");
+    tab.fill("Text", "at noon?");
+    // Another tab forgets it.
+    tab.eval("localStorage.removeItem('baton.token')");
+    tab.submit();
+    tab.reads("This server asks for a token");
+    assert_eq!(lola.json(&["mail", "inbox"])["items"].as_array().map_or(0, Vec::len), 0);
+    tab.fill("Token", &secret);
+    tab.click("Use it");
+    tab.until("document.querySelectorAll('dialog[open]').length === 1");
+    assert_eq!(tab.eval("document.querySelector('dialog[open] textarea').value"), "at noon?");
+    tab.submit();
+    tab.reads("Sent to Lola.");
+    assert!(lola.json(&["mail", "inbox", "--bodies"]).to_string().contains("at noon?"));
+}

@@ -282,3 +282,34 @@ fn an_open_dialog_says_at_once_that_somebody_else_took_what_it_is_about() {
     tab.reads("Ann’s session");
     assert_eq!(tab.eval("document.querySelectorAll('dialog[open]').length"), 0);
 }
+
+#[test]
+fn a_task_that_another_was_given_meanwhile_is_not_given_away_unread() {
+    let Some(browser) = browser() else { return };
+    let stage = Stage::ready();
+    let ann = stage.terminal("Ann");
+    for name in ["Lola", "Tess"] {
+        stage.terminal(name).json(&["agent", "register"]);
+    }
+    let ground = text(&ann.json(&["task", "create", "The ground"]), "id");
+    ann.json(&["task", "create", "The roof", "-p", "0", "--deps", &ground]);
+    let server = Server::start(&stage.terminal("Server"));
+    let tab = Tab::open(&browser, &server.address, "", WIDE);
+    inbox_of_ann(&tab);
+    let assignee = || ann.json(&["task", "show", &ground])["assignee"].clone();
+    tab.click(&format!("Give {ground} to…"));
+    tab.fill("Give it to (empty: anybody, or the router)", "Tess");
+    ann.json(&["task", "update", &ground, "--assignee", "Lola"]);
+    tab.reads("Lola was given it meanwhile.");
+    tab.submit();
+    tab.is_told("Lola has it now");
+    assert_eq!(assignee(), "Lola", "nobody is ousted unseen");
+    tab.submit();
+    tab.reads("The task is for Tess.");
+    assert_eq!(assignee(), "Tess");
+    // The row says who has it, and that the next act is another one.
+    tab.reads("which was given to Tess, who has not begun");
+    tab.click(&format!("Give {ground} to another…"));
+    tab.reads("Tess has it, and has not begun.");
+    tab.assert_clean();
+}

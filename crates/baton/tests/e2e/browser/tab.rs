@@ -20,6 +20,12 @@ pub(super) const SUBMIT: &str = "document.querySelector('dialog[open] button[typ
 /// Why the open dialog was refused.
 const TROUBLE: &str = "document.querySelector('dialog[open] .trouble')?.innerText";
 
+/// A context of its own: what one tab remembers, the next does not know.
+fn new_context(browser: &Chromium) -> String {
+    let context = browser.call(None, "Target.createBrowserContext", &json!({}));
+    context["browserContextId"].as_str().expect("a context").to_owned()
+}
+
 /// An open page.
 pub(super) struct Tab<'a> {
     browser: &'a Chromium,
@@ -32,10 +38,22 @@ pub(super) struct Tab<'a> {
 impl<'a> Tab<'a> {
     /// Opens the page of a server at a place below `#/`.
     pub(super) fn open(browser: &'a Chromium, server: &str, place: &str, look: Look) -> Self {
-        // A context of its own: what one tab remembers, the next does not know.
-        let context = browser.call(None, "Target.createBrowserContext", &json!({}));
-        let context = context["browserContextId"].as_str().expect("a context").to_owned();
-        Self::open_in(browser, format!("http://{server}/"), context, (place, look))
+        Self::open_in(browser, format!("http://{server}/"), new_context(browser), (place, look))
+    }
+
+    /// Opens a place, and says after how many milliseconds the browser drew the first frame for which an expression is true.
+    pub(super) fn open_timed(browser: &'a Chromium, server: &str, place: &str, ready: &str) -> (Self, i64) {
+        let tab = Self::blank(browser, format!("http://{server}/"), new_context(browser), WIDE);
+        let source = format!(
+            "{{ const look = () => {{ let is = false; try {{ is = Boolean({ready}); }} catch {{ /* not there yet */ }} \
+             if (is) window.readyAt = Math.round(performance.now()); else requestAnimationFrame(look); }}; \
+             requestAnimationFrame(look); }}"
+        );
+        tab.call("Page.addScriptToEvaluateOnNewDocument", &json!({ "source": source }));
+        tab.begin(place);
+        tab.until("window.readyAt !== undefined");
+        let millis = tab.eval("window.readyAt").as_i64().expect("a number");
+        (tab, millis)
     }
 
     /// Opens a place in another tab of the same browser, which shares what this one remembers and its connections.
@@ -85,6 +103,13 @@ impl<'a> Tab<'a> {
     }
 
     fn open_in(browser: &'a Chromium, base: String, context: String, (place, look): (&str, Look)) -> Self {
+        let tab = Self::blank(browser, base, context, look);
+        tab.begin(place);
+        tab
+    }
+
+    /// A tab that shows nothing yet.
+    fn blank(browser: &'a Chromium, base: String, context: String, look: Look) -> Self {
         let blank = json!({ "url": "about:blank", "browserContextId": context });
         let target = browser.call(None, "Target.createTarget", &blank);
         let target = target["targetId"].as_str().expect("a target").to_owned();
@@ -98,9 +123,13 @@ impl<'a> Tab<'a> {
         // Processor time of the thread: what waits for a core on a busy machine is not at work.
         tab.call("Performance.enable", &json!({ "timeDomain": "threadTicks" }));
         tab.look(look);
-        tab.call("Page.navigate", &json!({ "url": format!("{}#/{place}", tab.base) }));
-        tab.settled();
         tab
+    }
+
+    /// Goes from nothing to a place.
+    fn begin(&self, place: &str) {
+        self.call("Page.navigate", &json!({ "url": format!("{}#/{place}", self.base) }));
+        self.settled();
     }
 
     /// Brings the tab to the front, as who clicks on it does: the others are hidden.

@@ -70,6 +70,7 @@ fn assign(app: &mut App, request: &Request<'_>) -> Result<String, AppError> {
         identity: request.identity(),
         id: request.id(),
         assignee: Some(to.clone()),
+        holder: request.holder(),
         ..UpdateInput::default()
     };
     app.run::<Update>(&input)?;

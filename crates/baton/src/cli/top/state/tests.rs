@@ -222,7 +222,8 @@ fn a_row_offers_nothing_that_would_be_refused() {
     typed(&mut own, "w");
     assert!(draw::lines(&own, false, (80, 24)).iter().any(|line| line.starts_with("Take back unread")));
     let task = |status| {
-        let actions = TaskState { status, is_blocked: false, holder: None }.actions(Viewer("ann"));
+        let actions =
+            TaskState { status, is_blocked: false, holder: None, assignee: None }.actions(Viewer("ann"));
         about(Target { actions, ..target(Noun::Task, "t", &[]) })
     };
     let (mut blocked, mut ready) = (task("blocked"), task("open"));
@@ -287,8 +288,8 @@ fn a_message_is_begun_from_any_row_and_goes_to_whom_it_is_about() {
 
 #[test]
 fn a_task_is_taken_back_with_a_reason_and_ones_own_session_is_ended() {
-    let actions =
-        TaskState { status: "in_progress", is_blocked: false, holder: Some("Ned") }.actions(Viewer("ann"));
+    let actions = TaskState { status: "in_progress", is_blocked: false, holder: Some("Ned"), assignee: None }
+        .actions(Viewer("ann"));
     let mut task = about(Target { actions, ..target(Noun::Task, "t", &[]) });
     assert!(last_line(&task).starts_with("b take back · m write"), "{}", last_line(&task));
     typed(&mut task, "bIda");
@@ -417,7 +418,8 @@ fn what_changed_while_it_was_asked_is_asked_again() {
 
 /// A task that an agent has in progress.
 fn claimed(holder: &str) -> Target {
-    let actions = TaskState { status: "in_progress", is_blocked: false, holder: Some(holder) };
+    let actions =
+        TaskState { status: "in_progress", is_blocked: false, holder: Some(holder), assignee: None };
     Target { actions: actions.actions(Viewer("ann")), ..target(Noun::Task, "t", &[]) }
 }
 
