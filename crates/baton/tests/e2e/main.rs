@@ -112,6 +112,7 @@ mod terminal;
 mod tools;
 mod top;
 mod top_counts;
+mod top_tasks;
 mod transcript_copies;
 mod transcript_doctor;
 mod transcripts;

@@ -231,38 +231,6 @@ fn a_message_is_begun_and_a_task_is_taken_back_and_given_to_another() {
 }
 
 #[test]
-fn of_two_tasks_in_one_row_each_is_given_by_a_key_of_its_own_and_not_over_another() {
-    if !script() {
-        return;
-    }
-    let stage = Stage::ready();
-    let (ned, ida, ann) = (stage.terminal("Ned"), stage.terminal("Ida"), stage.terminal("Ann"));
-    for terminal in [&ned, &ida] {
-        terminal.json(&["start"]);
-    }
-    let ground = text(&ann.json(&["task", "create", "The ground"]), "id");
-    let roof = text(&ann.json(&["task", "create", "The roof", "-p", "0", "--deps", &ground]), "id");
-    let assignee = |id: &str| ann.json(&["task", "show", id])["assignee"].clone();
-    let mut top = seat(&ann, "baton top --project shop --every 60");
-    top.see(&format!("r give {ground} to another · v give to another"));
-    // Ida was given it after the row was read.
-    top.press("r");
-    ann.json(&["task", "update", &ground, "--assignee", "Ida", "--holder", ""]);
-    top.press("Ned\r");
-    top.see("Ida");
-    assert_eq!(assignee(&ground), "Ida", "nobody is ousted unseen");
-    top.press("\r");
-    top.see("the task is for Ned");
-    top.see("which was given to Ned");
-    assert_eq!(assignee(&ground), "Ned");
-    top.press("vIda\r");
-    top.see("the task is for Ida");
-    assert_eq!((assignee(&roof), assignee(&ground)), (json!("Ida"), json!("Ned")));
-    top.press("q");
-    assert_eq!(top.end(), 0);
-}
-
-#[test]
 fn what_came_back_goes_to_whom_there_is_or_nowhere() {
     if !script() {
         return;

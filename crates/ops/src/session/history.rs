@@ -81,7 +81,7 @@ pub struct HistoryRow {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AcceptedHandoff {
     /// Its id.
-    pub id: String,
+    pub handoff_id: String,
     /// One line.
     pub subject: String,
 }
@@ -260,7 +260,7 @@ pub(super) fn row(
         leases = held.into_iter().map(|one| one.pattern).collect();
         let accepted = handoff::accepted(tx, &of.project_id)?;
         handoffs = accepted_of_session(&accepted, &of.session_id, &of.identity)
-            .map(|one| AcceptedHandoff { id: one.handoff_id.clone(), subject: one.subject.clone() })
+            .map(|one| AcceptedHandoff { handoff_id: one.handoff_id.clone(), subject: one.subject.clone() })
             .collect();
     }
     Ok(HistoryRow {

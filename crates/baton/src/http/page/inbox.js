@@ -183,7 +183,7 @@ const agents = {
       h('td', {}, h('a', { href: sessionAt(one.project_id, one.session_id) }, one.identity)), h('td', {}, dot(one)),
       h('td.minor', {}, toProject(one.project_id)), h('td.minor', {}, toolOf(one)), h('td.minor', {}, whereabouts(one)),
       h('td', {}, one.baton_id ? h('div', {}, toBaton(one.project_id, one.baton_id, 'a baton')) : null, (one.tasks || []).map((task) => h('div', {}, h('a', { href: `#/task/${part(one.project_id)}/${part(task.id)}` }, task.title))), one.leases?.length ? h('div', {}, one.leases.map((pattern, index) => [index ? ', ' : '', h('code', {}, pattern)])) : null,
-        (one.handoffs || []).map((accepted) => h('div', {}, h('a', { href: `#/handoff/${part(accepted.id)}` }, `hand-off ${accepted.subject}`)))),
+        (one.handoffs || []).map((accepted) => h('div', {}, h('a', { href: `#/handoff/${part(accepted.handoff_id)}` }, `hand-off ${accepted.subject}`)))),
       h('td', {}, one.last_checkpoint?.summary || '', one.last_checkpoint ? h('span.meta', {}, ' ', ago(one.last_checkpoint.at)) : null),
       h('td', {}, h('span.narrow', {}, 'heard '), ago(one.last_heartbeat)),
       h('td.figures', {}, spark(one.activity || [])), h('td.figures', {}, one.tokens ? [cost(one.tokens), h('span.narrow', {}, ' tokens')] : null),

@@ -184,8 +184,8 @@ $('main').addEventListener('focusin', keepPlaceSoon);
 // A link may be followed sooner than that.
 $('main').addEventListener('click', keepPlace, true);
 window.addEventListener('hashchange', () => {
-  // A dialog goes with its page.
-  for (const dialog of document.querySelectorAll('dialog[open]')) dialog.close();
+  // A dialog goes with its page; one that was opened on a page which an event had drawn already stays.
+  if (address !== location.hash) for (const dialog of document.querySelectorAll('dialog[open]')) dialog.close();
   draw();
 });
 $('find').addEventListener('submit', (event) => {

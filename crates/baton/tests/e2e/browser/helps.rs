@@ -147,7 +147,7 @@ fn a_task_that_fails_again_is_taken_back_and_given_to_another() {
     assert!(inbox.contains("it hangs for an hour"), "its agent is told why: {inbox}");
     // On its page it is given to anybody, and closed.
     tab.go(&format!("task/shop/{task}"));
-    tab.click("Give to…");
+    tab.click("Give to another…");
     tab.submit();
     tab.reads("The task is free, for anybody or the router.");
     assert_eq!(shown()["assignee"], json!(null));

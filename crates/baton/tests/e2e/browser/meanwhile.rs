@@ -311,5 +311,4 @@ fn a_task_that_another_was_given_meanwhile_is_not_given_away_unread() {
     tab.reads("which was given to Tess, who has not begun");
     tab.click(&format!("Give {ground} to another…"));
     tab.reads("Tess has it, and has not begun.");
-    tab.assert_clean();
 }
