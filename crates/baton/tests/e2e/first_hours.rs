@@ -409,10 +409,10 @@ fn a_worker_with_a_token_of_its_own_works_through_a_server() {
     for terminal in [stage.terminal("Ben"), stage.bare()] {
         let ben = terminal.with("BATON_TOKEN", text(&made, "token"));
         let ben = ben.with("BATON_SERVER", format!("http://{}", server.address));
-        let work = ["work", "--role", "testing", "--once", "--", "true"];
-        assert_eq!(ben.json(&work)["outcome"], "nothing_ready");
+        let work = ["work", "--role", "testing", "--once", "--json", "--", "true"];
+        assert_eq!(ben.run(&work).json()["outcome"], "nothing_ready");
         let id = text(&ann.json(&["task", "create", "t", "--role", "testing"]), "id");
-        let done = ben.json(&work);
+        let done = ben.run(&work).json();
         assert_eq!((&done["identity"], &done["task_id"]), (&json!("Ben"), &json!(id)), "{done:#}");
         assert_eq!(ann.json(&["task", "show", &id])["status"], "closed");
         assert_eq!(ben.json(&["route"])["identity"], "Ben");
@@ -475,7 +475,7 @@ fn the_announcement_says_that_the_server_is_away() {
             answer.done().out
         };
         let start = call("session-start");
-        assert!(told.contains(&format!("the ledger at http://{address} does not answer")), "{start}");
+        assert!(start.contains(&format!("the ledger at http://{address} does not answer")), "{start}");
         assert_eq!(call("prompt"), "", "it was said at the start");
     }
 }

@@ -149,7 +149,7 @@ impl Operation for Route {
 /// under that of the router.
 fn author(cx: &mut Cx<'_>, project_id: &str, named: Option<&str>) -> Result<String, Failure> {
     if let Some(named) = named {
-        return Ok(named.to_owned());
+        return Ok(resolve::identity(cx.env.caller, Some(named))?);
     }
     let Cx { store, env } = cx;
     let env = &*env;
