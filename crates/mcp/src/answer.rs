@@ -5,11 +5,12 @@ use baton_model::refusal::ErrorObject;
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Map, Value, json};
 
-use crate::next_step;
 use crate::tool_words::in_tool_words;
+use crate::{next_step, notices};
 
 /// The answer of an operation in its frame.
-pub(crate) fn framed(operation: &str, answer: Value) -> Value {
+pub(crate) fn framed(operation: &str, mut answer: Value) -> Value {
+    notices::in_tool_words(&mut answer);
     let next_step = next_step::next_step(operation, &answer);
     put_first("next_step", json!(next_step), answer)
 }

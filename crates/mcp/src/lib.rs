@@ -13,6 +13,7 @@ mod elicitation;
 mod incoming;
 mod next_step;
 mod not_offered;
+mod notices;
 mod packet_fields;
 mod prompts;
 mod resources;

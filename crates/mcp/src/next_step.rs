@@ -2,7 +2,7 @@
 
 use baton_model::accounting::RemarkKind;
 use baton_model::baton::State as BatonState;
-use baton_model::handoff::State;
+use baton_model::handoff::{State, View};
 use baton_model::id::visible;
 use baton_ops::answer::AnswerView;
 use baton_ops::card::{Waiting, WaitingKind, WaitingState, how_many_wait};
@@ -54,6 +54,7 @@ fn after_operation(operation: &str, answer: &Value) -> Option<String> {
         session::End::NAME => after_end(&read::<session::End>(answer)?),
         session::Pickup::NAME => after_pickup(&read::<session::Pickup>(answer)?),
         handoff::Create::NAME => after_create(&read::<handoff::Create>(answer)?),
+        handoff::Retry::NAME => after_retry(&read::<handoff::Retry>(answer)?.row.handoff),
         handoff::Advance::NAME => "Noted; the other side sees it.".into(),
         message::Pending::NAME if !read::<message::Pending>(answer)?.items.is_empty() => {
             "Read them, answer what asks for it (ack or send), then mark them: mail {action: read, message_ids}.".into()
@@ -168,6 +169,21 @@ fn after_create(created: &handoff::CreateOutput) -> String {
             handoff.handoff_id
         ),
         _ => "Written down and on its way: inbox {action: get, id} says where it is.".into(),
+    }
+}
+
+fn after_retry(handoff: &View) -> String {
+    let id = &handoff.handoff_id;
+    match handoff.state {
+        State::Failed => format!(
+            "It did not get through this time either: mend what last_error names, then handoff {{action: retry, id: {id}}}, with repo where that \
+             is wrong; or handoff {{action: cancel, id: {id}}}."
+        ),
+        State::Planned | State::Pending => format!(
+            "It did not get through yet, and is tried again by itself: inbox {{action: get, id: {id}}} says where it is."
+        ),
+        State::Offered => "It got through: the other project's next agent sees it.".into(),
+        state => format!("It is {} by now: inbox {{action: get, id: {id}}} says more.", state.as_str()),
     }
 }
 

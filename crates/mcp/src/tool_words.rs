@@ -72,7 +72,7 @@ fn call(command: &str) -> Option<String> {
     let mut tokens = rest.split_whitespace().peekable();
     while let Some(token) = tokens.next() {
         match token.strip_prefix("--") {
-            Some(option) if NO_ARGUMENT.contains(&option) => return None,
+            Some(option) if NO_ARGUMENT.contains(&option) && !is_taken(command, option) => return None,
             Some(option) => {
                 let value = tokens.next_if(|next| !next.starts_with("--"));
                 fields.push(field(&argument(option), value.unwrap_or("true")));
@@ -84,6 +84,39 @@ fn call(command: &str) -> Option<String> {
     Some(if fields.is_empty() { tool.to_owned() } else { format!("{tool} {{{}}}", fields.join(", ")) })
 }
 
+/// Whether the tool of a command takes an option that no other has.
+fn is_taken(command: &str, option: &str) -> bool {
+    option == "repo" && command.starts_with("handoff retry ")
+}
+
+/// A text with the commands in it that a tool does as calls of it, and all else as it is.
+pub(crate) fn with_calls(text: &str) -> String {
+    let part = |(at, part): (usize, &str)| {
+        let command = part.strip_prefix("baton ").filter(|_| at % 2 == 1);
+        command.and_then(call).map_or_else(|| (part.to_owned(), false), |call| (call, true))
+    };
+    let mut out = String::with_capacity(text.len());
+    let mut is_bare = true;
+    for (text, is_call) in text.split('`').enumerate().map(part) {
+        if !(is_bare || is_call) {
+            out.push('`');
+        }
+        out.push_str(&text);
+        is_bare = is_call;
+    }
+    out
+}
+
+/// A line that is a command, alone or after a colon, as the call that does the same.
+pub(crate) fn line_with_call(line: &str) -> String {
+    let (head, command) = line.rsplit_once(": ").map_or(("", line), |(head, command)| (head, command));
+    match command.strip_prefix("baton ").and_then(call) {
+        Some(call) if head.is_empty() => call,
+        Some(call) => format!("{head}: {call}"),
+        None => line.to_owned(),
+    }
+}
+
 fn pair(words: &[&str]) -> Option<String> {
     match words {
         [name, value] => Some(format!("{name}: {value}")),
@@ -93,7 +126,7 @@ fn pair(words: &[&str]) -> Option<String> {
 
 /// A placeholder in capitals says only that there is a value.
 fn field(name: &str, value: &str) -> String {
-    let is_placeholder = value.chars().all(|c| c.is_ascii_uppercase());
+    let is_placeholder = value.chars().all(|c| c.is_ascii_uppercase() || c == '/');
     if is_placeholder { name.to_owned() } else { format!("{name}: {value}") }
 }
 

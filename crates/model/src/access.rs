@@ -93,8 +93,8 @@ impl Bearer {
             "identity_not_bound",
             format!("the token `{}` acts as {}, not as {}", self.name, bound.join(" or "), visible(name)),
             format!(
-                "without an identity it acts as {}; name what is somebody else's by its id (a session: `baton sessions`), \
-                 or ask for a token made with `baton token create --identity NAME`",
+                "where no name is given (--as, BATON_IDENTITY) it acts as {}; name what is somebody else's by its id (a session: \
+                 `baton sessions`), or ask for a token made with `baton token create --identity NAME`",
                 bound.first().map_or("itself", String::as_str)
             ),
         )

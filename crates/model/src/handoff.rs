@@ -96,6 +96,11 @@ impl State {
         matches!(self, Self::Completed | Self::Declined)
     }
 
+    /// Whether nothing can happen to it any more.
+    pub fn is_over(self) -> bool {
+        matches!(self, Self::Completed | Self::Declined | Self::Cancelled | Self::Expired)
+    }
+
     /// Whether it came back to its sender, who has to decide what becomes of it.
     pub fn is_returned(self) -> bool {
         matches!(self, Self::Declined | Self::Expired)
@@ -127,11 +132,20 @@ impl State {
             (state, event) => Err(Refusal::new(
                 Kind::Conflict,
                 "handoff_state",
-                format!("a hand-off that is {} cannot {}", state.as_str(), event.verb()),
+                event_message(state, event),
                 way_on(state, event),
             )
             .with("state", state.as_str())),
         }
+    }
+}
+
+/// That an event cannot happen in a state, or has happened.
+fn event_message(state: State, event: Event) -> String {
+    let word = state.as_str();
+    match event.outcome() == Some(state) {
+        true => format!("the hand-off is {word} already"),
+        false => format!("a hand-off that is {word} cannot {}", event.verb()),
     }
 }
 
@@ -156,6 +170,20 @@ fn way_on(state: State, event: Event) -> &'static str {
 }
 
 impl Event {
+    /// The state that it leads to, and that no other event leads to.
+    fn outcome(self) -> Option<State> {
+        match self {
+            Self::Offer => Some(State::Offered),
+            Self::Accept => Some(State::Accepted),
+            Self::Complete => Some(State::Completed),
+            Self::Decline => Some(State::Declined),
+            Self::Cancel => Some(State::Cancelled),
+            Self::Expire => Some(State::Expired),
+            Self::Fail => Some(State::Failed),
+            Self::Begin | Self::Retry => None,
+        }
+    }
+
     /// The verb in a sentence.
     pub fn verb(self) -> &'static str {
         match self {

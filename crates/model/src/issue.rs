@@ -370,9 +370,35 @@ pub fn advice(status: u16) -> &'static str {
     }
 }
 
+/// The statuses with an advice of their own, and one of all others.
+const ADVISED: [u16; 6] = [401, 403, 404, 410, 301, 422];
+
+/// A reason without the [`advice`] that it ends with: in a hand-off that is over nothing is tried again.
+pub fn without_advice(why: &str) -> &str {
+    // Behind the command stand the id and the option.
+    let begins = |status: u16| format!("; {}", advice(status).split('`').next().unwrap_or_default());
+    let cut = ADVISED.into_iter().find_map(|status| why.rfind(&begins(status)));
+    cut.and_then(|at| why.get(..at)).unwrap_or(why)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_over_gives_no_advice() {
+        for status in [301, 401, 403, 404, 410, 422] {
+            let end = TrackerOutcome::Final {
+                why: format!("GitHub answered {status}: no; {}", advice(status)),
+                unknown: false,
+            };
+            let TrackerOutcome::Final { why, .. } = end.with_names("01a2217d-2e47", Some("acme/webb")) else {
+                panic!("another end")
+            };
+            assert_eq!(without_advice(&why), format!("acme/webb: GitHub answered {status}: no"));
+        }
+        assert_eq!(without_advice("it cannot be reached"), "it cannot be reached");
+    }
 
     #[test]
     fn a_reason_names_the_hand_off_in_its_command() {

@@ -50,7 +50,7 @@ impl Topic {
 }
 
 /// The types of messages that put a question to whom they are for, whatever else they carry.
-const QUESTIONS: [&str; 3] = ["ReviewRequested", "Question", "Blocker"];
+pub const QUESTIONS: [&str; 3] = ["ReviewRequested", "Question", "Blocker"];
 
 /// Whether a message waits for an answer of whom it is for: it is to be acknowledged and is not, or it is a question, a blocker, a request
 /// for a review or critical, and was not read.

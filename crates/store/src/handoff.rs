@@ -70,6 +70,8 @@ crate::sql! {
     OPEN_IN_REPO = concat!("SELECT ", columns!(), " FROM handoff WHERE issues_repo = $1 AND issue_number IS NOT NULL
         AND state IN ('offered', 'accepted') ORDER BY created_at, handoff_id");
     MARK_SEEN = "UPDATE handoff SET seen_at = $1 WHERE handoff_id = $2 AND seen_at IS NULL AND state IN ('declined', 'expired')";
+    SEEN_RETURNS = "SELECT handoff_id FROM handoff WHERE from_project_id = $1 AND state IN ('declined', 'expired') AND seen_at IS NOT NULL
+        ORDER BY handoff_id";
     BY_PREFIX = "SELECT handoff_id FROM handoff WHERE handoff_id >= $1 AND handoff_id < $2 ORDER BY handoff_id LIMIT 5";
 }
 
@@ -276,6 +278,12 @@ pub fn mark_seen(tx: &mut Tx<'_>, handoff_id: &str, now: Millis) -> Result<bool,
         tx.count_change(&handoff.from_project_id)?;
     }
     Ok(is_new)
+}
+
+/// The hand-offs of a project that came back and whose sender has seen that.
+pub fn seen_returns(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<String>, Fault> {
+    let rows = tx.query(SEEN_RETURNS, params![project_id])?;
+    rows.into_iter().map(|row| row.reader().text()).collect()
 }
 
 /// The hand-offs to a project whose issues are in this repository, or are to be; the oldest first.

@@ -7,13 +7,13 @@ use baton_model::id::{short, visible};
 use baton_model::refusal::{Kind, Refusal};
 use baton_ops::changes::{
     Attach, AttachInput, BatonChanges, Drop, DropInput, DropOutput, EarlierChanges, RecordInput, Show,
-    ShowInput,
+    ShowInput, ShowOutput,
 };
 use serde::Serialize;
 
 use super::ActingIdentity;
 use crate::app::App;
-use crate::changes::{carry, require_own_files};
+use crate::changes::{Applied, carry, require_own_files};
 use crate::error::AppError;
 use crate::render;
 
@@ -208,17 +208,7 @@ fn apply(baton: Option<&str>, app: &mut App) -> Result<(), AppError> {
     let applied = carry::apply_here(app, &changes, &settled)?;
     let (project, baton_id) = (Some(shown.project_id.clone()), shown.changes.baton_id.clone());
     carry::record(app, RecordInput { project, baton_id, ..RecordInput::default() });
-    let settings = applied.settings.iter();
-    let settings = settings.map(|path| LeftOut { path: path.clone(), reason: OWN_SETTINGS.to_owned() });
-    let left_before = shown.changes.manifest.left_out.iter().cloned();
-    let answer = Application {
-        project_id: &shown.project_id,
-        baton_id: &shown.changes.baton_id,
-        merged: applied.is_merge,
-        files: &applied.files,
-        was_there: applied.was_there,
-        left_out: left_before.chain(settings).collect(),
-    };
+    let answer = application(&shown, &applied);
     app.show(&answer, |_| {
         let merged = if applied.is_merge {
             ", merged into the commit that is checked out here, which is another one than theirs"
@@ -233,6 +223,21 @@ fn apply(baton: Option<&str>, app: &mut App) -> Result<(), AppError> {
         };
         head + &render::section("files", &files) + &left_out(&shown.changes.manifest)
     })
+}
+
+/// The answer to an application. Settings that an earlier version captured are left out here.
+fn application<'a>(shown: &'a ShowOutput, applied: &'a Applied) -> Application<'a> {
+    let settings = applied.settings.iter();
+    let settings = settings.map(|path| LeftOut { path: path.clone(), reason: OWN_SETTINGS.to_owned() });
+    let left_before = shown.changes.manifest.left_out.iter().cloned();
+    Application {
+        project_id: &shown.project_id,
+        baton_id: &shown.changes.baton_id,
+        merged: applied.is_merge,
+        files: &applied.files,
+        was_there: applied.was_there,
+        left_out: left_before.chain(settings).collect(),
+    }
 }
 
 fn keep((baton_id, replace): (String, bool), remote: Option<&str>, app: &mut App) -> Result<(), AppError> {
@@ -252,7 +257,17 @@ fn keep((baton_id, replace): (String, bool), remote: Option<&str>, app: &mut App
     let attached = attached?;
     carry::confirm(&app.config.data_dir, Some(&input.changes));
     carry::remove_unnamed(app, input.project.as_deref(), &attached.unnamed)?;
-    app.show(&attached, |attached| list(&attached.changes))
+    app.show(&attached, |attached| keep_text(&attached.changes))
+}
+
+/// What was given to a baton, first of all that it stays here, too.
+fn keep_text(changes: &BatonChanges) -> String {
+    let baton = visible(&changes.baton_id);
+    let head = match changes.manifest.files.len() {
+        1 => format!("kept: 1 file goes with baton {baton}, and stays here\n"),
+        count => format!("kept: {count} files go with baton {baton}, and stay here\n"),
+    };
+    head + &list(changes)
 }
 
 /// What goes with a baton, in a line, and what does not.
@@ -294,4 +309,36 @@ fn list(changes: &BatonChanges) -> String {
         .as_ref()
         .map(|remote| format!("kept in {} as {}\n", visible(&remote.address), visible(&remote.reference)));
     head + &remote.unwrap_or_default() + &render::section("files", &files) + &left_out(manifest)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn settings_of_an_earlier_version_are_left_out_and_the_answer_says_so() {
+        let shown: ShowOutput = serde_json::from_value(json!({
+            "project_id": "p",
+            "changes": {
+                "baton_id": "b", "identity": "Ann", "created_at": "2026-11-26T10:00:00Z", "files": [".baton.toml", "a"],
+                "left_out": [{ "path": "big", "reason": "is too large" }], "content_hash": "", "bytes": 1,
+            },
+        }))
+        .expect("changes");
+        let applied = Applied {
+            is_merge: false,
+            files: vec!["a".to_owned()],
+            was_there: false,
+            settings: vec![".baton.toml".to_owned()],
+        };
+        let answer = json!(application(&shown, &applied));
+        assert_eq!(answer["files"], json!(["a"]));
+        let left = [("big", "is too large"), (".baton.toml", OWN_SETTINGS)];
+        assert_eq!(
+            answer["left_out"],
+            json!(left.map(|(path, reason)| json!({ "path": path, "reason": reason })))
+        );
+    }
 }

@@ -1,7 +1,7 @@
 //! `baton mail`
 
 use baton_model::handoff_message::Urgency;
-use baton_model::id::visible;
+use baton_model::id::{identity_key, visible};
 use baton_model::shell::shell_word;
 use baton_model::time::rfc3339;
 use baton_ops::message::{
@@ -149,7 +149,9 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         Verb::Read { message_id, who } => {
             let input = ReadInput { project, identity: who.identity, message_id };
             let answer = app.run::<message::Read>(&input)?;
-            app.show(&answer, |read| message_text(&read.message, read.taken))?;
+            app.show(&answer, |read| {
+                message_text(&read.message, read.taken) + &how_to_answer(&read.message, &read.identity)
+            })?;
             app.mark_delivered(answer.project_id, answer.deliver)
         }
         Verb::Ack { message_id, who, text, sensitive } => {
@@ -220,18 +222,25 @@ fn inbox(answer: &InboxOutput) -> String {
     for message in messages.filter(|message| message.body.is_some() || message.content.is_some()) {
         text.push('\n');
         text.push_str(&message_text(message, false));
-        if message.kind == "Question" && message.author().kind.is_agent() {
-            text.push_str(&format!(
-                "  `baton mail send --as {} --reply-to {} --text …` answers\n",
-                shell_word(&answer.identity),
-                visible(&message.message_id)
-            ));
-        }
+        text.push_str(&how_to_answer(message, &answer.identity));
     }
     if answer.next.is_some() {
         text.push_str("there are more: -n 0 shows all\n");
     }
     text
+}
+
+/// The command with which a reader answers a question of another agent.
+fn how_to_answer(message: &View, reader: &str) -> String {
+    let is_own = identity_key(&message.from) == identity_key(reader);
+    if message.kind != "Question" || !message.author().kind.is_agent() || is_own {
+        return String::new();
+    }
+    format!(
+        "  `baton mail send --as {} --reply-to {} --text …` answers\n",
+        shell_word(reader),
+        visible(&message.message_id)
+    )
 }
 
 fn row(InboxRow { message, overdue, .. }: &InboxRow) -> Vec<String> {

@@ -6,6 +6,7 @@ use baton_model::duty::{BEAT, Duty};
 use baton_model::id::visible;
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::session::ProcessLocation;
+use baton_model::shell::shell_word;
 use baton_ops::op::{BeginsStore, Host};
 use baton_store::ledger_transfer::{self, ChainPolicy};
 use baton_store::{Store, Target, counter, duty, restore, share, token};
@@ -136,7 +137,7 @@ fn copy_store(from: &str, to: &str, unverified: bool, app: &mut App) -> Result<(
     }
     // The source may be a backup, and what came after it has given out numbers.
     target.write_shared(|tx| Ok(counter::raise_floor_after_restore(tx, clock::now())?))?;
-    warn_of_server(&mut source, &before, app)?;
+    warn_of_server(&mut source, (&before, &to), app)?;
     let place = (app.machine.id.as_str(), clock::now());
     let effects_held_for = effect_ownership::note_source(&mut source, &mut target, place)?;
     let tokens = settle_tokens(&mut target, [&from, &to], app)?;
@@ -153,7 +154,7 @@ fn copy_store(from: &str, to: &str, unverified: bool, app: &mut App) -> Result<(
 
 /// Says that a server uses the source still: what it writes from here on is not in the copy. One of this machine is known by its process,
 /// another by its beats.
-fn warn_of_server(source: &mut Store, before: &[Duty], app: &App) -> Result<(), AppError> {
+fn warn_of_server(source: &mut Store, (before, copy): (&[Duty], &Target), app: &App) -> Result<(), AppError> {
     let held: Vec<&Duty> = before.iter().filter(|duty| !duty.holder.is_empty()).collect();
     let is_here = |duty: &&&Duty| duty.machine_id == app.machine.id && !duty.process.is_empty();
     let place =
@@ -167,12 +168,22 @@ fn warn_of_server(source: &mut Store, before: &[Duty], app: &App) -> Result<(), 
         runs = held.into_iter().filter(|duty| !is_here(&duty)).any(|duty| has_beaten(&duty));
     }
     if runs {
-        app.remark(
+        app.remark(&format!(
             "warning: a server runs on the store that was copied, and what it writes from now on is not in the copy: stop it, \
-             remove the copy, and copy again",
-        );
+             remove the copy{}, and copy again",
+            removal(copy)
+        ));
     }
     Ok(())
+}
+
+/// How a copy is removed, where that is no file.
+fn removal(copy: &Target) -> String {
+    let Target::Postgres(address) = copy else { return String::new() };
+    let path = address.split(['?', '#']).next().unwrap_or_default();
+    let name = path.rsplit_once('/').map(|(_, name)| shell_word(name));
+    let name = name.filter(|name| !name.is_empty()).unwrap_or_else(|| "DATABASE".to_owned());
+    format!(" (`dropdb {name}`, then `createdb {name}`, as a user who may)")
 }
 
 /// What `baton store copy` answers.
@@ -305,4 +316,19 @@ fn tokens(copied: &Copied<'_>) -> String {
         );
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_copy_in_a_database_is_removed_with_its_tools() {
+        let copy = |address: &str| removal(&Target::read(address).expect("a store"));
+        assert_eq!(
+            copy("postgres://u@h:5432/team?sslmode=require"),
+            " (`dropdb team`, then `createdb team`, as a user who may)"
+        );
+        assert_eq!(copy("/tmp/copy.db"), "");
+    }
 }

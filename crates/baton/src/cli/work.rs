@@ -73,6 +73,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     };
     let named = args.who.identity.or_else(|| app.config.identity.clone());
     let plan = Plan {
+        is_named: named.is_some(),
         name: named.unwrap_or_else(|| format!("{}-{}", args.role, std::process::id())),
         role: args.role,
         skills: args.skills,
@@ -84,5 +85,5 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         command,
         launcher,
     };
-    worker::run(&plan, app)
+    worker::run(plan, app)
 }

@@ -131,7 +131,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
             app.remark("what is not committed stays here: no baton was left that it could go with");
         }
         Some(_) => {}
-        None => hint_at_changes(&wrapped, app),
+        None => hint_at_changes(&wrapped, root.as_deref(), app),
     }
     app.show(&wrapped, |wrapped| answer_text(wrapped, root.as_deref()))
 }
@@ -220,15 +220,31 @@ fn with_way_on(error: AppError) -> AppError {
     }
 }
 
-/// Names at a terminal what stays behind; in JSON the answer has it.
-fn hint_at_changes(wrapped: &WrapOutput, app: &App) {
-    let Some(left) = wrapped.uncommitted.as_ref().filter(|_| std::io::stderr().is_terminal()) else { return };
+/// How many files that stay behind are named.
+const MAX_NAMED: usize = 5;
+
+/// The files that stay behind, as the end of a sentence.
+fn names_left(root: &Path) -> String {
+    let files = git::uncommitted(root).unwrap_or_default();
+    let mut names: Vec<String> = files.iter().take(MAX_NAMED).map(|file| visible(file)).collect();
+    match files.len().checked_sub(MAX_NAMED) {
+        None | Some(0) => {}
+        Some(more) => names.push(format!("and {more} more")),
+    }
+    if names.is_empty() { String::new() } else { format!(": {}", names.join(", ")) }
+}
+
+/// Names what stays behind: agents call the command without a terminal, too. In JSON the answer has it.
+fn hint_at_changes(wrapped: &WrapOutput, root: Option<&Path>, app: &App) {
+    let has_reader = app.shows_text() || std::io::stderr().is_terminal();
+    let Some(left) = wrapped.uncommitted.as_ref().filter(|_| has_reader) else { return };
     let command = visible(&left.command);
     let (stays, them) = match left.count {
         1 => ("1 file is not committed and stays".to_owned(), "it"),
         count => (format!("{count} files are not committed and stay"), "them"),
     };
     app.remark(&format!(
-        "{stays} here; `{command}` gives {them} to the baton, `--without-changes` leaves this out"
+        "{stays} here; `{command}` gives {them} to the baton, `--without-changes` leaves this out{}",
+        root.map(names_left).unwrap_or_default()
     ));
 }

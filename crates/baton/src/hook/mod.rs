@@ -190,12 +190,20 @@ fn announcement(
         return Ok(None);
     }
     let mut app = app(config.clone());
-    if config.server.is_none() {
-        app.lend(open_store(config)?);
+    let unanswered = unanswered(call, config);
+    let unanswered = unanswered.and_then(|text| shaped(tool.install.answer, payload.event_name(call), &text));
+    match config.server {
+        None => app.lend(open_store(config)?),
+        // One that takes the connection and says nothing uses up all the time that there is.
+        Some(_) => (reply.meanwhile)(unanswered.clone()),
     }
     let mut status = match app.run::<Status>(&StatusInput::default()) {
         Ok(status) => status,
         Err(error) if is_elsewhere(&error) => return Ok(None),
+        Err(error) if is_away(&error) => {
+            log::write(config, call, &error);
+            return Ok(unanswered);
+        }
         Err(error) => return Err(error),
     };
     note_conversation(call, payload, config);
@@ -216,6 +224,15 @@ fn announcement(
     let left = unwrapped::remarks(&mut app, (&status.project_id, &status.card), (None, own));
     status.card.reminders.extend(left);
     Ok(announced(&status))
+}
+
+/// What an agent is told at its start where the server has not answered. A prompt is not told it again.
+fn unanswered(call: &Call, config: &Config) -> Option<String> {
+    let server = config.server.as_ref().filter(|_| call.event == "session-start")?;
+    let address = baton_model::id::visible(&server.url);
+    Some(format!(
+        "Baton: the ledger at {address} does not answer, so what waits here is not known. `baton status` asks again.\n"
+    ))
 }
 
 fn open_store(config: &Config) -> Result<Store, AppError> {
@@ -250,6 +267,11 @@ fn exists(config: &Config) -> bool {
 fn is_elsewhere(error: &AppError) -> bool {
     let codes = ["project_unresolved", "project_ambiguous", "project_unknown", "project_is_clone"];
     matches!(error, AppError::Refused(refusal) if codes.contains(&refusal.code))
+}
+
+/// Whether the server cannot be reached.
+fn is_away(error: &AppError) -> bool {
+    matches!(error, AppError::Refused(refusal) if refusal.code == "server_unreachable")
 }
 
 fn shaped(answer: HookContextFormat, event: &str, text: &str) -> Option<String> {

@@ -39,6 +39,8 @@ use run::{Command, CommandEnd, Stop};
 pub(crate) struct Plan {
     /// The identity that it works under.
     pub name: String,
+    /// Whether the user gave it that name.
+    pub is_named: bool,
     /// The role whose tasks it takes.
     pub role: String,
     /// Skills beyond those of the role.
@@ -60,11 +62,15 @@ pub(crate) struct Plan {
 }
 
 /// Works until it has done enough, or is interrupted.
-pub(crate) fn run(plan: &Plan, app: &mut App) -> Result<(), AppError> {
+pub(crate) fn run(mut plan: Plan, app: &mut App) -> Result<(), AppError> {
     if let Some(program) = plan.command.first() {
         run::require_program(program)?;
     }
     let mut stop = Stop::listen()?;
+    if !plan.is_named && app.config.server.is_some() {
+        plan.name = offer::permitted_name(&plan, app)?;
+    }
+    let plan = &plan;
     let mut worker = Worker {
         plan,
         caller: caller(plan, app),

@@ -4,13 +4,38 @@ use baton_model::time::Millis;
 use baton_ops::agent::{Register, RegisterInput};
 use baton_ops::task::{Release, ReleaseInput, Route, RouteInput, RouteOutput};
 
-use super::Worker;
+use super::{Plan, Worker, caller};
 use crate::app::App;
 use crate::error::AppError;
 use crate::{clock, router};
 
 /// How often an idle worker says that it is there.
 const REGISTER_EVERY: Millis = 30_000;
+
+/// What a worker says of itself.
+fn registration(plan: &Plan, app: &App) -> RegisterInput {
+    RegisterInput {
+        project: app.project.clone(),
+        identity: Some(plan.name.clone()),
+        roles: Some(vec![plan.role.clone()]),
+        program: plan.launcher.map(|launcher| launcher.tool.id.to_owned()),
+        skills: Some(plan.skills.clone()).filter(|skills| !skills.is_empty()),
+        ..RegisterInput::default()
+    }
+}
+
+/// The name of a worker that the user gave none: its own, or the first of those that its access token is bound to.
+pub(super) fn permitted_name(plan: &Plan, app: &mut App) -> Result<String, AppError> {
+    let (input, caller) = (registration(plan, app), caller(plan, app));
+    match app.run_as::<Register>(&caller, &input) {
+        Ok(_) => Ok(plan.name.clone()),
+        Err(AppError::Refused(refusal)) if refusal.code == "identity_not_bound" => {
+            let bound = refusal.details.get("identities").and_then(|names| names.get(0)?.as_str());
+            bound.map(str::to_owned).ok_or(AppError::Refused(refusal))
+        }
+        Err(other) => Err(other),
+    }
+}
 
 impl Worker<'_> {
     /// Registers, which is also its sign of life while it has nothing to do.
@@ -20,7 +45,7 @@ impl Worker<'_> {
         if now.saturating_sub(self.registered_at) < every && self.registered_at > 0 {
             return Ok(());
         }
-        let input = self.registration(app);
+        let input = registration(self.plan, app);
         let mut registered = app.run_as::<Register>(&self.caller, &input)?;
         if registered.agent.max_tasks == 0 {
             // One of its name ended, or was ended while it paused.
@@ -32,18 +57,6 @@ impl Worker<'_> {
         self.max_duration = self.plan.max_duration.or(minutes.map(|minutes| minutes.saturating_mul(60_000)));
         self.registered_at = now;
         Ok(())
-    }
-
-    /// What it says of itself.
-    fn registration(&self, app: &App) -> RegisterInput {
-        RegisterInput {
-            project: app.project.clone(),
-            identity: Some(self.plan.name.clone()),
-            roles: Some(vec![self.plan.role.clone()]),
-            program: self.plan.launcher.map(|launcher| launcher.tool.id.to_owned()),
-            skills: Some(self.plan.skills.clone()).filter(|skills| !skills.is_empty()),
-            ..RegisterInput::default()
-        }
     }
 
     /// The next task: one that the router gave it, else one that it may take by the same rules.
@@ -68,7 +81,7 @@ impl Worker<'_> {
     /// Registers how many tasks the agent takes at once. Returns how many it took before.
     pub(super) fn set_capacity(&mut self, app: &mut App, max_tasks: i64) -> Result<i64, AppError> {
         let before = self.capacity;
-        let input = RegisterInput { max_tasks: Some(max_tasks), ..self.registration(app) };
+        let input = RegisterInput { max_tasks: Some(max_tasks), ..registration(self.plan, app) };
         self.capacity = app.run_as::<Register>(&self.caller, &input)?.agent.max_tasks;
         Ok(before)
     }

@@ -130,10 +130,11 @@ fn a_wrap_at_a_terminal_says_what_stays_unless_the_setting_is_silent() {
             assert_eq!(travelling(&stage, 1), None);
         }
     }
-    // Without a terminal nobody reads it.
+    // An agent's shell has no terminal, and the agent reads it: in a line, with the first of the files.
     let stage = edited();
     let answer = stage.terminal("Ann").run(&WRAP).done();
-    assert!(!format!("{answer:?}").contains("not committed and stay"), "{answer:#?}");
+    assert!(answer.err.starts_with(hint) && answer.err.ends_with(": a.txt, new/b.txt\n"), "{answer:#?}");
+    assert_eq!(answer.err.lines().count(), 1, "{answer:#?}");
 }
 
 /// `BATON_TEST_KILLS=200` kills 200 times.

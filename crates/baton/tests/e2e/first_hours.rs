@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::http::Server;
 use crate::stage::{Stage, ended_process, text};
@@ -397,4 +397,85 @@ fn a_token_of_one_project_is_told_what_it_may_do_and_its_own_machine_is_checked(
     let refusal = secure.refused(5, "server_unreachable", &["status"]);
     assert!(text(&refusal, "message").contains("speaks http, not https"), "{refusal}");
     assert!(text(&refusal, "hint").contains(&format!("http://{}", server.address)), "{refusal}");
+}
+
+/// A worker acts as its token does, whether it was given a name or not, and whether something is ready or not.
+#[test]
+fn a_worker_with_a_token_of_its_own_works_through_a_server() {
+    let stage = Stage::ready();
+    let ann = stage.terminal("Ann");
+    let made = ann.json(&["token", "create", "--scope", "write", "--name", "ben", "--identity", "Ben"]);
+    let server = Server::start(&ann);
+    for terminal in [stage.terminal("Ben"), stage.bare()] {
+        let ben = terminal.with("BATON_TOKEN", text(&made, "token"));
+        let ben = ben.with("BATON_SERVER", format!("http://{}", server.address));
+        let work = ["work", "--role", "testing", "--once", "--json", "--", "true"];
+        assert_eq!(ben.run(&work).json()["outcome"], "nothing_ready");
+        let id = text(&ann.json(&["task", "create", "t", "--role", "testing"]), "id");
+        let done = ben.run(&work).json();
+        assert_eq!((&done["identity"], &done["task_id"]), (&json!("Ben"), &json!(id)), "{done:#}");
+        assert_eq!(ann.json(&["task", "show", &id])["status"], "closed");
+        assert_eq!(ben.json(&["route"])["identity"], "Ben");
+    }
+}
+
+/// The command with which a question is answered stands where it is read, and what is kept of a working copy stays there, too.
+#[test]
+fn what_is_read_and_kept_says_what_comes_next() {
+    let stage = Stage::ready();
+    let (ann, ben) = (stage.terminal("Ann"), stage.terminal("Ben"));
+    let send = [
+        "mail",
+        "send",
+        "--to",
+        "Ben",
+        "--type",
+        "Question",
+        "--subject",
+        "which?",
+        "--text",
+        "this?",
+        "--wait",
+    ];
+    let id = text(&ann.json(&send), "message_id");
+    assert!(!ann.text(&["mail", "read", &id]).contains("answers"), "it is one's own");
+    let read = ben.text(&["mail", "read", &id]);
+    assert!(read.contains(&format!("`baton mail send --as Ben --reply-to {id} --text …` answers")), "{read}");
+    ann.json(&["start"]);
+    stage.file("shop/new.txt", "new\n");
+    // An agent's shell is no terminal.
+    let wrapped = ann.run(&["wrap", "--summary", "s", "--next", "n"]).done();
+    assert!(wrapped.err.contains("not committed and stay"), "{wrapped:#?}");
+    assert!(wrapped.err.contains("new.txt"), "{wrapped:#?}");
+    let quiet = wrapped.err.split('`').nth(1).expect("a command");
+    let words: Vec<&str> = quiet.split(' ').skip(1).collect();
+    let answer = ann.text(&words);
+    let baton = words[2];
+    let head = answer.lines().next().unwrap_or_default();
+    assert!(
+        head.starts_with("kept: ") && head.contains(&format!("with baton {baton}, and stay")),
+        "{answer}"
+    );
+}
+
+/// An agent is told that the ledger does not answer, at its start alone, and whatever does not answer.
+#[test]
+fn the_announcement_says_that_the_server_is_away() {
+    let stage = Stage::ready();
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let gone = {
+        let one = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+        one.local_addr().expect("an address")
+    };
+    for address in [gone, silent.local_addr().expect("an address")] {
+        let ann = stage.terminal("Ann").with("BATON_SERVER", format!("http://{address}"));
+        let payload = json!({ "session_id": "s", "cwd": stage.shop() }).to_string();
+        let call = |event: &str| {
+            let answer = ann.feed(payload.as_bytes(), &["hook", event, "--agent", "claude"]);
+            answer.done().out
+        };
+        let start = call("session-start");
+        assert!(start.contains(&format!("the ledger at http://{address} does not answer")), "{start}");
+        assert_eq!(call("prompt"), "", "it was said at the start");
+    }
 }

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Handoff, State};
 use crate::actor::{Actor, ActorType};
+use crate::issue::without_advice;
 use crate::time::{Timestamp, parse_rfc3339};
 
 /// A hand-off as answers show it. Who accepted and who ended it, and results that came late, stand in it once there are any.
@@ -41,7 +42,7 @@ pub struct View {
     pub expires_at: Option<Timestamp>,
     /// What the receiver said at the end.
     pub result: Option<String>,
-    /// Why it failed.
+    /// Why it failed; of one that is over, without advice.
     pub last_error: Option<String>,
     /// `owner/repo` of the issues repository that was tried last, where its issue is not made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -85,6 +86,31 @@ impl View {
     /// What people call the receiver's project.
     pub fn receiver_project(&self) -> &str {
         self.to_project_name.as_deref().unwrap_or(&self.to_project_id)
+    }
+
+    /// In whose place an operator ended it: the sender's where it was cancelled, else the acceptor's. None where an own end is meant, or
+    /// the name is not known here.
+    pub fn in_place_of(&self) -> Option<&str> {
+        self.ended.as_ref()?.forced.as_ref()?;
+        match self.state {
+            State::Cancelled => Some(&self.from_identity),
+            _ => self.accepted_by.as_deref(),
+        }
+    }
+
+    /// The same in a clause: `in Ann's place`.
+    pub fn place_clause(&self) -> Option<String> {
+        let is_forced = self.ended.as_ref().is_some_and(|ended| ended.forced.is_some());
+        is_forced.then(|| match self.in_place_of() {
+            Some(name) => format!("in {name}'s place"),
+            None => "in the acceptor's place".to_owned(),
+        })
+    }
+
+    /// What the other side reads of the end: the result or the reason, else why it was ended in another's place.
+    pub fn closing_words(&self) -> Option<&str> {
+        let forced = self.ended.as_ref().and_then(|ended| ended.forced.as_deref());
+        self.result.as_deref().or(forced)
     }
 
     /// The age that a list shows: of one that waits since it was written down, else since it came into its state.
@@ -166,7 +192,7 @@ pub struct Ending {
     /// The reason or the result that was given with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
-    /// Why it was ended in the acceptor's place.
+    /// Why it was ended in another's place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forced: Option<String>,
 }
@@ -309,7 +335,10 @@ impl From<&Handoff> for View {
             session_id: handoff.session_id.clone(),
             expires_at: handoff.expires_at.map(Timestamp),
             result: handoff.result.clone(),
-            last_error: handoff.last_error.clone(),
+            last_error: handoff.last_error.as_deref().map(|why| match handoff.state.is_over() {
+                true => without_advice(why).to_owned(),
+                false => why.to_owned(),
+            }),
             issues_github_repo: handoff.issues_repo.clone().filter(|_| handoff.issue_number.is_none()),
             created_at: Timestamp(handoff.created_at),
             updated_at: Timestamp(handoff.updated_at),

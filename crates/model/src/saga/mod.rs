@@ -240,6 +240,11 @@ pub fn plan(now: Millis) -> Vec<Step> {
     PLAN.into_iter().enumerate().map(step).collect()
 }
 
+/// Whether a step belongs to the way to the receiver, which ends with the hand-off.
+pub fn is_way_forward(kind: Kind) -> bool {
+    PLAN.contains(&kind) || kind == Kind::Publish
+}
+
 /// What a driver does next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NextAttempt {

@@ -7,7 +7,7 @@ use baton_model::handoff::{Handoff, LateWords, State};
 use baton_model::id::short;
 use baton_model::printable::quotable;
 use baton_model::time::{Millis, Timestamp, parse_rfc3339};
-use baton_store::{Failure, Tx, project};
+use baton_store::{Failure, Tx, handoff, project};
 use serde::{Deserialize, Serialize};
 
 use super::subject;
@@ -48,6 +48,9 @@ pub struct SentHandoff {
     /// What kind of actor that is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_by_type: Option<ActorType>,
+    /// In whose place an operator ended it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_place_of: Option<String>,
     /// Why it failed or waits, or what the receiver said at the end: cleaned and shortened.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
@@ -96,14 +99,16 @@ impl SentHandoff {
         self.to_project_name.as_deref().unwrap_or(&self.to_project_id)
     }
 
-    /// Who ended it, else who has it, in a sentence.
+    /// Who ended it, and in whose place, else who has it, in a sentence.
     pub fn actor(&self) -> Option<String> {
-        match (&self.ended_by, self.ended_by_type) {
+        let actor = match (&self.ended_by, self.ended_by_type) {
             // Of a project whose people have no name here, `ended_by` says so already.
-            (Some(by), Some(ActorType::Project) | None) => Some(by.clone()),
-            (Some(by), Some(kind)) => Some(kind.label(by)),
-            (None, _) => self.holder.clone(),
-        }
+            (Some(by), Some(ActorType::Project) | None) => by.clone(),
+            (Some(by), Some(kind)) => kind.label(by),
+            (None, _) => return self.holder.clone(),
+        };
+        let place = self.in_place_of.as_ref().map(|name| format!(" in {name}'s place"));
+        Some(actor + &place.unwrap_or_default())
     }
 }
 
@@ -116,10 +121,29 @@ pub(crate) fn sent(
     mut all: Vec<Handoff>,
 ) -> Result<Vec<SentHandoff>, Failure> {
     all.retain(|one| one.from_project_id == project_id && rank(one, env.now).is_some());
-    all.sort_by_key(|one| (rank(one, env.now), Reverse(one.updated_at)));
+    let settled = settled_returns(tx, project_id, &all)?;
+    all.sort_by_key(|one| {
+        let rank = if settled.contains(&one.handoff_id) { Some(SETTLED) } else { rank(one, env.now) };
+        (rank, Reverse(one.updated_at))
+    });
     all.truncate(MAX_HANDOFFS);
     let rows = all.iter().map(|one| row(tx, env, one)).collect::<Result<Vec<_>, _>>()?;
     Ok(rows.into_iter().flatten().collect())
+}
+
+/// The place of what has ended and asks nothing of its sender any more.
+const SETTLED: u8 = 4;
+
+/// Those that came back, and that their sender has opened or left anew.
+fn settled_returns(tx: &mut Tx<'_>, project_id: &str, all: &[Handoff]) -> Result<Vec<String>, Failure> {
+    let returned = || all.iter().filter(|one| one.state.is_returned());
+    if returned().next().is_none() {
+        return Ok(Vec::new());
+    }
+    let mut settled = handoff::seen_returns(tx, project_id)?;
+    let is_left_anew = |one: &&Handoff| HandoffDetails::of(one).replaced_by.is_some();
+    settled.extend(returned().filter(is_left_anew).map(|one| one.handoff_id.clone()));
+    Ok(settled)
 }
 
 /// The place of a state on the card: what needs the sender is first.
@@ -135,7 +159,7 @@ fn rank(one: &Handoff, now: Millis) -> Option<u8> {
         State::Declined | State::Expired if is_recent => Some(2),
         State::Cancelled if is_answered_late() => Some(2),
         State::Offered | State::Accepted if is_elsewhere => Some(3),
-        State::Completed if is_recent => Some(4),
+        State::Completed if is_recent => Some(SETTLED),
         _ => None,
     }
 }
@@ -174,6 +198,7 @@ fn row(tx: &mut Tx<'_>, env: &Env<'_>, one: &Handoff) -> Result<Option<SentHando
         by_type: late.by_type,
         result: shown(&late.result),
     });
+    let in_place_of = view.in_place_of().map(str::to_owned);
     let (why, help) = match view.state {
         State::Failed | State::Planned | State::Pending => {
             let names_repository =
@@ -183,8 +208,9 @@ fn row(tx: &mut Tx<'_>, env: &Env<'_>, one: &Handoff) -> Result<Option<SentHando
         }
         State::Declined | State::Expired | State::Completed | State::Cancelled => {
             // Who took it back knows why.
-            let result = view.result.filter(|_| view.state != State::Cancelled && !env.hides_subjects());
-            (result, Some(format!("baton handoff show {id}")))
+            let words = view.closing_words().map(str::to_owned);
+            let words = words.filter(|_| view.state != State::Cancelled && !env.hides_subjects());
+            (words, Some(format!("baton handoff show {id}")))
         }
         // What helps depends on the repository: it is said there.
         State::Offered | State::Accepted if view.repository_missing => {
@@ -196,6 +222,7 @@ fn row(tx: &mut Tx<'_>, env: &Env<'_>, one: &Handoff) -> Result<Option<SentHando
     };
     Ok(Some(SentHandoff {
         state: view.state,
+        in_place_of,
         subject: subject(env, &view.subject),
         to_project_name: project::get(tx, &view.to_project_id)?.and_then(|project| project.name),
         to_project_id: view.to_project_id,

@@ -19,7 +19,9 @@ use super::mistyped::{placeholder_warning, refuse_mistyped};
 use super::named_repo::require_registered;
 use super::preview::{Preview, preview};
 use super::remarks::{sender_warnings, without_access};
-use super::replacement::{FilledInput, default_key, fill, mark_replaced, settle_replaced};
+use super::replacement::{
+    FilledInput, default_key, fill, mark_replaced, require_replaceable, settle_replaced,
+};
 use super::steps::{draft, note_tags, task_of};
 use super::{Progress, Row, by_id, record};
 use crate::idempotency::request::{self, Request, Requester};
@@ -68,6 +70,7 @@ impl Operation for Create {
             return store.read(|tx| {
                 let warnings = resolve_tracker(tx, env, &input, &mut planned)?;
                 require_not_merged(tx, &from)?;
+                require_replaceable(tx, env, input.replaces.as_deref(), &from)?;
                 Ok(CreateOutput::Preview(Box::new(preview(&planned, identity, warnings))))
             });
         }

@@ -1,7 +1,7 @@
 //! The sender's news of a hand-off: a signal for each state that the sender did not bring about.
 
 use baton_model::actor::{Actor, ActorType};
-use baton_model::handoff::{Handoff, State};
+use baton_model::handoff::{Handoff, State, View};
 use baton_model::id::{BOT, check_identity, identity_key, is_shared_name, short};
 use baton_model::message::Message;
 use baton_model::printable::quotable;
@@ -72,6 +72,9 @@ pub(super) fn signal_sender(
     };
     let receiver = given_name(tx, &handoff.to_project_id)?.unwrap_or_else(|| handoff.to_project_id.clone());
     let actor = if is_withdrawn { by.name.to_owned() } else { actor_text(&receiver, (by, is_named)) };
+    // The name of the acceptor is one of the receiver's project.
+    let clause = View::from(handoff).place_clause().filter(|_| is_named || is_withdrawn);
+    let actor = clause.map_or(actor.clone(), |clause| format!("{actor} {clause}"));
     // Of the receiver's agents, and of an operator who stands there: an answer goes to them.
     let is_there = by_receiver || is_withdrawn && is_named && place == Some(&handoff.to_project_id);
     let is_elsewhere = is_there && !is_local && matches!(from.kind, ActorType::Agent | ActorType::Project);
@@ -244,9 +247,15 @@ fn body(handoff: &Handoff) -> String {
         let text = text.map(str::trim).filter(|text| !text.is_empty());
         text.map(|text| format!("{title}: {text}\n")).unwrap_or_default()
     };
+    // Without another word, the reason of who ended it by force is what there is to read.
+    let forced = HandoffDetails::of(handoff).ended.and_then(|ended| ended.forced);
+    let forced = forced.filter(|why| handoff.result.as_ref() != Some(why));
+    let title = if handoff.result.is_some() { "why in another's place" } else { "reason" };
+    let forced = section(title, forced.as_deref());
     let words = match handoff.state {
-        State::Completed => section("result", handoff.result.as_deref()),
-        State::Declined => section("reason", handoff.result.as_deref()),
+        State::Completed => section("result", handoff.result.as_deref()) + &forced,
+        State::Declined => section("reason", handoff.result.as_deref()) + &forced,
+        State::Cancelled => forced,
         State::Failed => section("why", handoff.last_error.as_deref()),
         _ => String::new(),
     };

@@ -2,7 +2,7 @@
 //! would take back what was mended.
 
 use baton_model::actor::ActorType;
-use baton_model::handoff::{Handoff, State};
+use baton_model::handoff::Handoff;
 use baton_model::id::{check_identity, short};
 use baton_model::message::Message;
 use baton_store::{Failure, Tx, message};
@@ -52,7 +52,7 @@ pub(super) fn follow_state(
                 let body = format!("more: baton handoff show {}", now.handoff_id);
                 message::rewrite(tx, &one, (&subject, &body))?;
             }
-            (None, _) if is_over(now.state) && one.subject.contains(MISSING) => {
+            (None, _) if now.state.is_over() && one.subject.contains(MISSING) => {
                 let body = without_commands(&one.body, &now.handoff_id);
                 let note = format!("hand-off {} is {state} by now\n", short(&now.handoff_id));
                 message::rewrite(tx, &one, (&one.subject, &(note + &body)))?;
@@ -61,10 +61,6 @@ pub(super) fn follow_state(
         }
     }
     Ok(())
-}
-
-fn is_over(state: State) -> bool {
-    matches!(state, State::Completed | State::Declined | State::Cancelled | State::Expired)
 }
 
 /// A text without the lines that say how a hand-off is taken back.

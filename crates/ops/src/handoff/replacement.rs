@@ -106,6 +106,42 @@ fn returned(tx: &mut Tx<'_>, env: &Env<'_>, id: &str, from: &str) -> Result<Hand
     Ok(stored)
 }
 
+/// Refuses what a dry run would write of a hand-off that was left anew already.
+pub(super) fn require_replaceable(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    replaced: Option<&str>,
+    from: &str,
+) -> Result<(), Failure> {
+    let Some(id) = replaced else { return Ok(()) };
+    let known = returned(tx, env, id, from)?;
+    require_not_replaced(tx, &known)
+}
+
+/// Refuses to leave a hand-off anew a second time, unless the one in its place was taken back: the receiver would have the work twice.
+fn require_not_replaced(tx: &mut Tx<'_>, known: &Handoff) -> Result<(), Failure> {
+    let Some(id) = HandoffDetails::of(known).replaced_by else { return Ok(()) };
+    match handoff::get(tx, &id)?.filter(|newer| newer.state != State::Cancelled) {
+        Some(newer) => Err(replaced_refusal(known, &newer).into()),
+        None => Ok(()),
+    }
+}
+
+/// It was left anew already: what can be done with the one in its place.
+fn replaced_refusal(known: &Handoff, newer: &Handoff) -> Refusal {
+    let (id, newer_id) = (short(&known.handoff_id), short(&newer.handoff_id));
+    let state = newer.state.as_str();
+    let what = format!("hand-off {id} was left anew already, as {newer_id}, which is {state}");
+    let hint = match newer.state.is_returned() {
+        true => format!("`baton handoff create --replaces {newer_id}` leaves that one anew"),
+        false => format!("`baton handoff show {newer_id}` tells how it stands"),
+    };
+    Refusal::new(Kind::Conflict, "handoff_state", what, hint)
+        .with("handoff_id", known.handoff_id.as_str())
+        .with("state", known.state.as_str())
+        .with("replaced_by", newer.handoff_id.as_str())
+}
+
 /// The sender of a hand-off is another project than the one of the call.
 fn not_sent_refusal(known: &Handoff, id: &str, from: &str) -> Refusal {
     let what = format!("hand-off {} was not sent by project {from}", visible(id));
@@ -158,6 +194,7 @@ pub(super) fn mark_replaced(
 ) -> Result<(), Failure> {
     let Some(id) = replaced else { return Ok(()) };
     let known = returned(tx, env, id, &new.from_project_id)?;
+    require_not_replaced(tx, &known)?;
     handoff::mark_seen(tx, &known.handoff_id, env.now)?;
     follow_replacement(tx, env, &known, &new.handoff_id)?;
     let details = HandoffDetails { replaced_by: Some(new.handoff_id.clone()), ..HandoffDetails::of(&known) };

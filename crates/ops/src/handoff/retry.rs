@@ -74,14 +74,15 @@ impl Operation for Retry {
                 let before = handoff_step::of(tx, &after.handoff_id)?;
                 let mut steps = before.clone();
                 saga::rebuild(&mut steps, &after, env.now);
-                if HandoffDetails::of(&after).repository_missing {
+                if HandoffDetails::of(&after).repository_missing && !after.state.is_over() {
                     ask_again(tx, &after)?;
-                } else if steps.iter().all(|step| matches!(step.stage, StepStage::Done | StepStage::Skipped))
-                {
+                } else if !steps.iter().any(|step| is_retriable(after.state, step)) {
                     // Nothing waits: its state says why.
                     after.state.advance(Event::Retry).map_err(|no| with_id(no, &known.handoff_id))?;
                 }
-                steps.iter_mut().for_each(|step| at_once(step, env.now));
+                let state = after.state;
+                let retriable = steps.iter_mut().filter(|step| is_retriable(state, step));
+                retriable.for_each(|step| at_once(step, env.now));
                 advance(tx, env, &mut after, &mut steps)?;
                 handoff_step::put(tx, &after.handoff_id, &before, &steps)?;
                 handoff::put(tx, &after)?;
@@ -187,6 +188,16 @@ fn redirect(known: &mut Handoff, repo: String) -> Result<(), Refusal> {
     };
     let what = "its task is made already, so it goes to no other repository";
     Err(Refusal::new(Kind::Conflict, "tracker_conflict", what, hint))
+}
+
+/// Whether a retry has something to do with a step. Of a hand-off that is over, only what may have been made all the same is looked for
+/// on the way forward.
+fn is_retriable(state: State, step: &Step) -> bool {
+    match step.stage {
+        StepStage::Done | StepStage::Skipped => false,
+        StepStage::Failed if state.is_over() && saga::is_way_forward(step.kind) => step.is_unknown,
+        _ => true,
+    }
 }
 
 /// A step that waits for its next try, or was given up on the way back, is due now.

@@ -2,6 +2,7 @@
 
 use baton_model::access::Grant;
 use baton_model::handoff::{Handoff, State, View};
+use baton_model::issue::without_advice;
 use baton_model::row_action::{HandoffParties, OfferedAction, RowAction, Viewer};
 use baton_model::saga::{self, Kind, Step, StepStage};
 use baton_model::tracker::Warning;
@@ -47,6 +48,15 @@ pub struct SeededSession {
     pub session_id: String,
 }
 
+/// A step as answers show it: of the way forward of a hand-off that is over, without advice.
+fn step_view(state: State, step: &Step) -> saga::View {
+    let mut view = step.view();
+    if state.is_over() && saga::is_way_forward(step.kind) {
+        view.last_error = view.last_error.map(|why| without_advice(&why).to_owned());
+    }
+    view
+}
+
 impl Row {
     /// The row of a hand-off with these steps.
     pub(crate) fn of(handoff: &Handoff, steps: &[Step]) -> Self {
@@ -65,7 +75,7 @@ impl Row {
                 task_id: handoff.seed_task_id.clone(),
                 session_id,
             }),
-            steps: steps.iter().map(Step::view).collect(),
+            steps: steps.iter().map(|step| step_view(handoff.state, step)).collect(),
             actions: Vec::new(),
         }
     }

@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use super::brought_work::{BroughtWork, is_in_results, left_by, recovered_by};
 use super::entrusted::sessions_of;
+use super::holder_questions::{self, HolderQuestion};
 use super::late_words::late_packets;
 use super::pickup::PickupResult;
 use crate::op::Env;
@@ -41,6 +42,9 @@ pub struct Recovered {
     pub last_checkpoint: Option<Row>,
     /// Their ledger entries, oldest first: also those from before the baton, which no other agent was given.
     pub deltas: Vec<Row>,
+    /// What these sessions had asked other agents, newest first, with the answers that came.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub questions: Vec<HolderQuestion>,
     /// There are older sessions that left something: the same call with `full` brings them.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub has_more: bool,
@@ -103,7 +107,9 @@ pub(super) fn recovered(
     deltas.sort_by_key(|delta| delta.seq);
     deltas.dedup_by(|one, other| one.delta_id == other.delta_id);
     let newest = deltas.iter().rev().find(|delta| delta.kind == Kind::Checkpoint);
+    let questions = holder_questions::read(tx, project_id, (&sessions, &picked.identity))?;
     Ok(Some(Recovered {
+        questions,
         session: last,
         sessions: sessions.into_iter().map(|session| session.session_id).collect(),
         note: "recovered from a session that never wrapped: it may be incomplete".into(),

@@ -14,7 +14,7 @@ use super::route_step::{block, offer_to_agent, wait};
 use super::write::write;
 use crate::op::{Cx, Meta, Operation};
 use crate::project::require_not_merged;
-use crate::{resolve, roles};
+use crate::{resolve, roles, token_rights};
 
 /// Routes.
 pub struct Route;
@@ -26,7 +26,7 @@ pub struct RouteInput {
     /// Project id; else from the working directory.
     #[serde(default)]
     pub project: Option<String>,
-    /// Under which name assignments and messages are made; else `router`.
+    /// Under which name assignments and messages are made; else `router`, or the caller's where its token may not act as that.
     #[serde(default)]
     pub identity: Option<String>,
     /// Only this task.
@@ -98,7 +98,8 @@ impl Operation for Route {
 
     fn run(input: RouteInput, cx: &mut Cx<'_>) -> Result<RouteOutput, Failure> {
         let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
-        let name = input.identity.as_deref().unwrap_or(route::ROUTER);
+        let name = author(cx, &project_id, input.identity.as_deref())?;
+        let name = name.as_str();
         let policy = policy(&input)?;
         let roles = roles::of_project(cx.store, &cx.env, &project_id)?;
         cx.store.read(|tx| {
@@ -141,6 +142,21 @@ impl Operation for Route {
             add_row(&mut out, step, done);
         }
         Ok(out)
+    }
+}
+
+/// Under which name assignments are made: the one that the call names, else the router's; the caller's own, where its token may not act
+/// under that of the router.
+fn author(cx: &mut Cx<'_>, project_id: &str, named: Option<&str>) -> Result<String, Failure> {
+    if let Some(named) = named {
+        return Ok(resolve::identity(cx.env.caller, Some(named))?);
+    }
+    let Cx { store, env } = cx;
+    let env = &*env;
+    match store.read(|tx| token_rights::require_may_be(tx, env, project_id, route::ROUTER)) {
+        Ok(()) => Ok(route::ROUTER.to_owned()),
+        Err(Failure::Refused(_)) => Ok(resolve::identity(env.caller, None)?),
+        Err(fault) => Err(fault),
     }
 }
 

@@ -153,6 +153,127 @@ on_every_backend! {
         assert!(waiting.contains("403") && !waiting.contains("404"), "{waiting}");
     }
 
+    fn a_hand_off_that_is_over_advises_no_retry_and_refuses_one(w) {
+        w.machines.github = true;
+        w.register("q");
+        let input = json!({ "to_project_id": "q", "subject": "add an endpoint", "issues_github_repo": "o/r" });
+        let id = text(&w.ok(&sender(), "handoff_create", input), "handoff_id");
+        let step = lease(w, &id, &driver("d"));
+        let why = format!("GitHub answered 404: Not Found; {}", baton_model::issue::advice(404));
+        tell(w, &step, &TrackerOutcome::Final { why, unknown: false }).expect("told");
+        let shown = w.ok(&sender(), "handoff_show", json!({ "id": id }));
+        assert!(text(&shown, "last_error").contains("handoff retry"), "{shown:#}");
+        act(w, &sender(), &id, "cancel");
+        for (verb, input) in [("handoff_show", json!({ "id": id })), ("handoff_list", json!({})), ("session_status", json!({}))] {
+            let answer = w.ok(&sender(), verb, input);
+            assert!(!answer.to_string().contains("handoff retry"), "{verb}: {answer:#}");
+        }
+        let shown = w.ok(&sender(), "handoff_show", json!({ "id": id }));
+        assert!(text(&shown, "last_error").ends_with("GitHub answered 404: Not Found"), "{shown:#}");
+        for input in [json!({ "id": id }), json!({ "id": id, "repo": "o/other" })] {
+            let refusal = w.no_trace(&sender(), "handoff_retry", input, "handoff_state");
+            assert!(!refusal.to_string().contains("handoff retry"), "{refusal:#}");
+        }
+    }
+
+    fn what_happened_to_a_hand_off_already_is_said_so(w) {
+        let id = create(w);
+        act(w, &receiver(), &id, "accept");
+        w.ok(&receiver(), "handoff_advance", json!({ "id": id, "action": "complete", "result": "done" }));
+        let again = json!({ "id": id, "action": "complete", "result": "done otherwise" });
+        let refusal = w.no(&receiver(), "handoff_advance", again, "handoff_state");
+        assert!(text(&refusal, "message").starts_with("the hand-off is completed already"), "{refusal:#}");
+        let refusal = w.no(&sender(), "handoff_retry", json!({ "id": id }), "handoff_state");
+        assert_eq!(text(&refusal, "message"), "a hand-off that is completed cannot be retried");
+    }
+
+    fn the_reason_of_an_operator_reaches_the_sender(w) {
+        let mut cy = agent("Cy").project("q");
+        cy.0.grant = Grant { scope: Scope::Operator, projects: None, bearer: None, ..Grant::default() };
+        for (more, expected) in [(json!({}), "wrong repo"), (json!({ "result": "not ours" }), "not ours")] {
+            let id = create(w);
+            act(w, &receiver(), &id, "accept");
+            let mut input = json!({ "id": id, "action": "decline", "force": true, "why": "wrong repo" });
+            input.as_object_mut().expect("fields").extend(more.as_object().cloned().expect("fields"));
+            w.ok(&cy, "handoff_advance", input);
+            let card = sent(w);
+            let row = card.iter().find(|one| one["handoff_id"] == json!(id)).expect("a row");
+            assert_eq!((&row["ended_by"], &row["in_place_of"], &row["why"]), (&json!("Cy"), &json!("Donna"), &json!(expected)), "{row:#}");
+            let news = w.pending(&sender()).pop().expect("news");
+            assert!(text(&news, "subject").ends_with("was declined by Cy of q in Donna's place"), "{news:#}");
+            assert!(text(&news, "body").contains(&format!("reason: {expected}\n")), "{news:#}");
+            assert!(text(&news, "body").contains("wrong repo"), "{news:#}");
+        }
+    }
+
+    fn a_forced_cancel_is_one_in_the_senders_place(w) {
+        let id = create(w);
+        act(w, &receiver(), &id, "accept");
+        let mut cy = agent("Cy");
+        cy.0.grant = Grant { scope: Scope::Operator, projects: None, bearer: None, ..Grant::default() };
+        w.ok(&cy, "handoff_advance", json!({ "id": id, "action": "cancel", "force": true, "why": "not us" }));
+        let news = w.pending(&sender()).pop().expect("news");
+        assert!(text(&news, "subject").ends_with("was cancelled by Cy in Lola's place"), "{news:#}");
+        assert!(text(&news, "body").contains("reason: not us\n"), "{news:#}");
+    }
+
+    fn a_hand_off_is_left_anew_once(w) {
+        let id = create(w);
+        act(w, &receiver(), &id, "decline");
+        let second = text(&w.ok(&sender(), "handoff_create", json!({ "replaces": id, "request_id": "r1" })), "handoff_id");
+        let again = w.ok(&sender(), "handoff_create", json!({ "replaces": id, "request_id": "r1" }));
+        assert_eq!((again["handoff_id"].clone(), again["replayed"].clone()), (json!(second), json!(true)));
+        for dry_run in [true, false] {
+            let refusal = w.no_trace(&sender(), "handoff_create", json!({ "replaces": id, "dry_run": dry_run }), "handoff_state");
+            assert_eq!(refusal["replaced_by"], second.as_str(), "{refusal:#}");
+            assert!(text(&refusal, "message").contains("was left anew already"), "{refusal:#}");
+        }
+        act(w, &receiver(), &second, "decline");
+        let refusal = w.no_trace(&sender(), "handoff_create", json!({ "replaces": id }), "handoff_state");
+        assert!(text(&refusal, "hint").contains(&format!("--replaces {}", &second[..13])), "{refusal:#}");
+        let third = text(&w.ok(&sender(), "handoff_create", json!({ "replaces": second })), "handoff_id");
+        act(w, &sender(), &third, "cancel");
+        w.ok(&sender(), "handoff_create", json!({ "replaces": second }));
+    }
+
+    fn what_came_back_stands_above_offers_until_its_sender_has_seen_it(w) {
+        let (seen, anew) = (create(w), create(w));
+        for id in [&seen, &anew] {
+            w.advance(1);
+            act(w, &receiver(), id, "decline");
+        }
+        w.advance(1);
+        let offered = create(w);
+        let order = |w: &mut World| column(&sent(w), "handoff_id");
+        assert_eq!(order(w), [anew.clone(), seen.clone(), offered.clone()]);
+        w.ok(&sender(), "handoff_seen", json!({ "id": seen }));
+        assert_eq!(order(w), [anew.clone(), offered.clone(), seen.clone()]);
+        w.advance(1);
+        let newest = text(&w.ok(&sender(), "handoff_create", json!({ "replaces": anew })), "handoff_id");
+        let now = order(w);
+        assert_eq!((&now[0], &now[1]), (&newest, &offered), "{now:?}");
+        assert!(now[2..].contains(&seen) && now[2..].contains(&anew), "{now:?}");
+    }
+
+    fn what_a_killed_agent_had_asked_goes_to_who_takes_the_work_over(w) {
+        w.leave_baton(&agent("Ann"), "half done");
+        w.pickup(&agent("Ben"));
+        let input = json!({ "to": "Dora", "type": "Question", "subject": "which parser?", "body": "the old one?", "wait": true });
+        let question = text(&w.ok(&agent("Ben"), "mail_send", input), "message_id");
+        let input = json!({ "to": "Dora", "type": "StatusUpdate", "subject": "fyi", "body": "b", "wait": true });
+        w.ok(&agent("Ben"), "mail_send", input);
+        w.advance(STALE + 1);
+        let picked = w.pickup(&agent("Cy"));
+        let open = &picked["recovered"]["questions"];
+        assert_eq!((open.as_array().map(Vec::len), &open[0]["message_id"], &open[0]["from"]), (Some(1), &json!(question), &json!("Ben")), "{picked:#}");
+        assert_eq!((&open[0]["body"], open[0].get("answers")), (&json!("the old one?"), None), "{picked:#}");
+        w.ok(&agent("Dora"), "mail_send", json!({ "reply_to": question, "body": "the new one" }));
+        w.advance(STALE + 1);
+        let picked = w.pickup(&agent("Eve"));
+        let answered = &picked["recovered"]["questions"][0];
+        assert_eq!((&answered["answers"][0]["from"], &answered["answers"][0]["body"]), (&json!("Dora"), &json!("the new one")), "{picked:#}");
+    }
+
     fn a_question_that_was_read_and_not_answered_is_open_for_both(w) {
         let (ann, ben) = (agent("Ann"), agent("Ben"));
         w.start(&ann);

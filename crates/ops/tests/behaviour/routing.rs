@@ -1,7 +1,9 @@
 //! Routing: who gets which task with which message, and what happens when nobody can.
 
+use baton_model::access::Scope;
 use serde_json::{Value, json};
 
+use crate::bearers::bearing;
 use crate::broken::break_every_step;
 use crate::world::{STALE, World, agent, column, list, text};
 
@@ -76,6 +78,25 @@ on_every_backend! {
         let claimed = w.ok(&agent("Ida"), "task_claim", json!({}));
         assert_eq!((&claimed["task"]["id"], &claimed["token"]), (&json!(id), &json!(1)), "what it was given comes first");
         assert_eq!((given["claim"].get("token"), routed["items"][0].get("token")), (None, None), "the token is its agent's");
+    }
+
+    fn a_token_that_is_bound_to_a_name_routes_under_that_name(w) {
+        for (scope, name) in [(Scope::Write, "Ben"), (Scope::Operator, "Cy")] {
+            let who = bearing(agent(name), name, scope, Some(&[name]));
+            w.ok(&who, "agent_register", json!({ "roles": ["testing"] }));
+            let none = w.ok(&who, "task_route", json!({ "agent": name }));
+            assert_eq!((&none["identity"], &none["items"]), (&json!(name), &json!([])), "nothing is ready");
+            let id = task(w, json!({ "title": "t", "agent_role": "testing" }));
+            let routed = w.ok(&who, "task_route", json!({ "agent": name, "agent_role": "testing" }));
+            assert_eq!((&routed["identity"], &routed["items"][0]["agent"]), (&json!(name), &json!(name)), "{routed:#}");
+            assert_eq!(w.pending(&agent(name))[0]["from"], name, "the message says who routed");
+            w.ok(&who, "task_claim", json!({ "id": id }));
+            w.ok(&who, "task_close", json!({ "id": id, "result": "pass", "reason": "as said" }));
+            w.no_trace(&who, "task_route", json!({ "identity": "router" }), "identity_not_bound");
+        }
+        // One that is bound to nobody routes as the router, unless another token has that name.
+        let free = bearing(agent("Zoe"), "zoe", Scope::Write, None);
+        assert_eq!(w.ok(&free, "task_route", json!({}))["identity"], "router");
     }
 
     fn the_best_one_gets_it_and_nobody_more_than_allowed(w) {

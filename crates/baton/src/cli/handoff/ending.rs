@@ -19,8 +19,8 @@ pub(super) fn lines(handoff: &View) -> String {
         text.push_str(&format!("{before} is called {now} now, seen at {}\n", rfc3339(rename.at.0)));
     }
     if let Some(ended) = &handoff.ended {
-        let forced =
-            ended.forced.as_deref().map(|why| format!(", in the acceptor's place: {}", visible(why)));
+        let forced = ended.forced.as_deref().zip(handoff.place_clause());
+        let forced = forced.map(|(why, place)| format!(", {}: {}", visible(&place), visible(why)));
         let state = handoff.state.as_str();
         let (by, at) = (visible(&ended.actor()), time_text(&ended.at));
         text.push_str(&format!("{state} by {by}{at}{}\n", forced.unwrap_or_default()));

@@ -137,7 +137,8 @@ struct EndArgs {
     /// Who has accepted it, as far as you know: refused if another has it by now
     #[arg(long, value_name = "NAME")]
     holder: Option<String>,
-    /// Reason: of a decline or a cancel; with --force, why it is used, recorded in the ledger
+    /// Reason of a decline or a cancel; with --force, why it is used: recorded in the ledger, and what the other side reads unless --result
+    /// says more
     #[arg(long, value_name = "T", alias = "reason", allow_hyphen_values = true)]
     why: Option<String>,
 }

@@ -45,12 +45,16 @@ fn head(one: &Row, shown: &ShowOutput) -> String {
     fact("expires", handoff.expires_at.filter(|_| !is_taken).map(|at| rfc3339(at.0)));
     fact("left anew as", handoff.replaced_by.as_deref().map(visible));
     fact("repository", handoff.issues_github_repo.as_deref().map(visible));
-    fact("why", handoff.last_error.as_deref().map(visible));
+    // What failed before a hand-off ended is history, and no reason.
+    let title = if handoff.state.is_over() { "had failed" } else { "why" };
+    fact(title, handoff.last_error.as_deref().map(visible));
     fact(
         "next",
-        shown.receiver_missing.as_deref().map(register).or_else(|| match handoff.repository_missing {
-            true => Some(without_repository(&handoff.handoff_id)),
-            false => next(handoff.state, &handoff.handoff_id).filter(|_| handoff.replaced_by.is_none()),
+        shown.receiver_missing.as_deref().map(register).or_else(|| {
+            match handoff.repository_missing && !handoff.state.is_over() {
+                true => Some(without_repository(&handoff.handoff_id)),
+                false => next(handoff.state, &handoff.handoff_id).filter(|_| handoff.replaced_by.is_none()),
+            }
         }),
     );
     let links: Vec<Vec<String>> = shown

@@ -2,7 +2,7 @@
 
 use baton_model::delta::{Kind, Row};
 use baton_model::id::visible;
-use baton_ops::session::Recovered;
+use baton_ops::session::{HolderQuestion, Recovered};
 
 use super::message::beginning;
 use crate::render;
@@ -14,7 +14,7 @@ const MAX_ENTRIES: usize = 20;
 /// saved or said.
 pub(super) fn recovered_text(recovered: &Recovered) -> String {
     if !recovered.deltas.iter().any(is_left) {
-        return String::new();
+        return questions_text(&recovered.questions);
     }
     let mut text = format!("recovered from {}, which never wrapped:\n", holders(recovered));
     let mut has_more = false;
@@ -48,6 +48,26 @@ pub(super) fn recovered_text(recovered: &Recovered) -> String {
         let commands: Vec<String> =
             ids(recovered).iter().map(|id| format!("baton handoff from-session {id} --json")).collect();
         text.push_str(&format!("  … there is more: {}\n", commands.join("; ")));
+    }
+    text + &questions_text(&recovered.questions)
+}
+
+/// What those sessions had asked, with the answers: the mail of their names does not come here.
+fn questions_text(questions: &[HolderQuestion]) -> String {
+    let mut text = String::new();
+    for one in questions {
+        let (from, to) = (visible(&one.from), visible(&one.to));
+        let words = one.body.as_deref().filter(|body| *body != one.subject);
+        let words =
+            words.map(|body| format!("{}\n{body}", one.subject)).unwrap_or_else(|| one.subject.clone());
+        text.push_str(&format!("{from} had asked {to}:\n{}", render::quoted(&words)));
+        for answer in &one.answers {
+            let body = answer.body.as_deref().unwrap_or("encrypted for others");
+            text.push_str(&format!("{} answered:\n{}", visible(&answer.from), render::quoted(body)));
+        }
+        if one.answers.is_empty() {
+            text.push_str("  not answered yet; the answer goes to the one who asked\n");
+        }
     }
     text
 }

@@ -104,7 +104,7 @@ pub(super) fn baton_row(of: &baton::Row, viewer: &str) -> Row {
 
 pub(super) fn handoff_row(of: &handoff::Row, viewer: &str) -> Row {
     let view = &of.handoff;
-    let words = match &view.last_error {
+    let words = match view.last_error.as_ref().filter(|_| !view.state.is_over()) {
         Some(error) => format!("{}: {}", visible(&view.subject), visible(error)),
         None => visible(&view.subject),
     };

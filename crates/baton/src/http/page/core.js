@@ -82,6 +82,11 @@ const headers = () => (token() ? { authorization: `Bearer ${token()}` } : {});
 
 /** Who did something, as a sentence names them: a login at GitHub is no agent's name. */
 const actorOf = (name, type) => (type === 'github_user' ? `${name} on GitHub` : name);
+/** Who ended a hand-off, and in whose place. */
+const enderOf = ({ ended, state, from_identity: from, accepted_by: acceptor }) => {
+  const place = ended.forced ? (state === 'cancelled' ? from : acceptor) || 'the acceptor' : null;
+  return `${actorOf(ended.by, ended.by_type)}${place ? ` in ${place}’s place` : ''}`;
+};
 
 /** Who sent a message. */
 const senderOf = (one) => (one.from_type === 'project' ? `project ${one.from}` : actorOf(one.from, one.from_type));

@@ -80,13 +80,13 @@ const noSuchOrder = (order) => empty(h('p', {}, `There is no order “${order}�
 
 function handoffRow(one, view) {
   const offers = rowOffers(one);
-  const said = ENDS[one.state] ? one.ended?.why || one.result : null;
+  const said = ENDS[one.state] ? one.ended?.why || one.result || one.ended?.forced : null;
   return h('li.card.matter', { key: one.handoff_id, 'data-row': true },
     h('div.row', {}, state(one.state), h('h3', {}, h('a', { href: `#/handoff/${part(one.handoff_id)}`, onfocus: () => look(one, view) }, one.subject)),
       offers ? h('span.push', {}, offers) : null),
     one.last_error ? h('p.error', {}, errorText(one.last_error)) : null,
     said ? h('p.words', {}, `“${said}”`) : null,
-    h('p.meta', {}, toProject(one.from_project_id), ' → ', toProject(one.to_project_id), ` · from ${one.from_identity} · `, one.to_identity || one.to_role ? `for ${one.to_identity || `role:${one.to_role}`} · ` : '', one.ended ? `${one.state} by ${actorOf(one.ended.by, one.ended.by_type)} · ` : one.accepted_by ? `accepted by ${one.accepted_by} · ` : '', ago(one.ended?.at || (one.state === 'accepted' && one.accepted_at) || (/^(declined|expired|failed)$/.test(one.state) ? one.updated_at : one.created_at))));
+    h('p.meta', {}, toProject(one.from_project_id), ' → ', toProject(one.to_project_id), ` · from ${one.from_identity} · `, one.to_identity || one.to_role ? `for ${one.to_identity || `role:${one.to_role}`} · ` : '', one.ended ? `${one.state} by ${enderOf(one)} · ` : one.accepted_by ? `accepted by ${one.accepted_by} · ` : '', ago(one.ended?.at || (one.state === 'accepted' && one.accepted_at) || (/^(declined|expired|failed)$/.test(one.state) ? one.updated_at : one.created_at))));
 }
 
 const handoffs = {

@@ -78,7 +78,7 @@ function sentHandoff(one, known) {
       offers ? h('span.push', {}, offers) : null),
     one.why ? h(one.state === 'failed' ? 'p.error' : 'p.words', {}, answered ? `“${one.why}”` : errorText(one.why)) : null,
     one.late ? h('p.words', {}, `${LATE[one.late.kind ?? 'result']} of ${one.late.by}${one.late.result ? `: “${one.late.result}”` : ''}`) : null,
-    h('p.meta', {}, 'to ', toProject(one.to_project_id), one.ended_by || one.holder ? ` · by ${one.ended_by ? actorOf(one.ended_by, one.ended_by_type) : one.holder}` : '', one.replaced_by ? [' · ', h('a', { href: `#/handoff/${part(one.replaced_by)}` }, 'left anew')] : null, ' · ', ago(one.updated_at)),
+    h('p.meta', {}, 'to ', toProject(one.to_project_id), one.ended_by || one.holder ? ` · by ${one.ended_by ? actorOf(one.ended_by, one.ended_by_type) : one.holder}${one.in_place_of ? ` in ${one.in_place_of}’s place` : ''}` : '', one.replaced_by ? [' · ', h('a', { href: `#/handoff/${part(one.replaced_by)}` }, 'left anew')] : null, ' · ', ago(one.updated_at)),
     one.help ? h('details.help', {}, h('summary', {}, 'In a terminal'), command(one.help)) : null);
 }
 

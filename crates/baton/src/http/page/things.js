@@ -131,6 +131,9 @@ async function reassign(project, id, identity) {
   });
 }
 
+/** What the other side reads of the end. */
+const wordsOfEnd = (one) => one.result || one.ended?.why || one.ended?.forced;
+
 /** How a hand-off ended, with the word for what was said. */
 const ENDS = { declined: 'Reason', cancelled: 'Reason', expired: 'Reason', completed: 'Result' };
 
@@ -209,7 +212,7 @@ async function leaveAnew(id) {
   const { github_repo: repo, tracker } = one.task?.metadata || {};
   let isWarned = false;
   ask(`Leave anew: ${one.subject}`, [
-    h('p', {}, `${one.state[0].toUpperCase()}${one.state.slice(1)}${one.ended?.by ? ` by ${actorOf(one.ended.by, one.ended.by_type)}` : ''}${one.result || one.ended?.why ? `: ${one.result || one.ended.why}` : ''}. It is sent once more, as a new hand-off.`),
+    h('p', {}, `${one.state[0].toUpperCase()}${one.state.slice(1)}${one.ended?.by ? ` by ${enderOf(one)}` : ''}${wordsOfEnd(one) ? `: ${wordsOfEnd(one)}` : ''}. It is sent once more, as a new hand-off.`),
     nameField(), field('To: a project', 'to_project_id', { value: one.to_project_id, required: true, maxlength: 64 }), field('For: a name', 'to_identity', { value: one.to_identity || '', maxlength: 64 }), field('Or a role', 'to_role', { value: one.to_role || '', maxlength: 64 }),
     field('Description', 'description', { value: one.description || '' }, 'textarea'),
     one.packet ? [h('p', {}, 'The packet goes with it:'), packetOf(one.packet, 'Hand-off packet')] : null,
@@ -336,8 +339,8 @@ const handoff = {
 const handoffFacts = (one) => facts([['From', [toProject(one.from_project_id), ` ${one.from_identity}`]], ['To', toProject(one.to_project_id)], ['For', one.to_identity || one.to_role],
   ['Task', one.task?.url ? h('a', { href: safe(one.task.url), rel: 'noreferrer' }, one.task.id) : one.task ? h('a', { href: `#/task/${part(one.to_project_id)}/${part(one.task.id)}` }, one.task.id) : null],
   ['Issues repository', one.issues_github_repo], ['Made', ago(one.created_at)], ['Accepted by', one.accepted_by], ['Left anew as', one.replaced_by ? h('a', { href: `#/handoff/${part(one.replaced_by)}` }, 'the next hand-off') : null],
-  [`${one.state[0].toUpperCase()}${one.state.slice(1)} by`, one.ended ? actorOf(one.ended.by, one.ended.by_type) : null], ['When', one.ended ? ago(one.ended.at) : null],
-  [ENDS[one.state] || 'Result', one.result || one.ended?.why || (one.state === 'expired' ? 'It was not accepted in time.' : null)], ['Ended in their place because', one.ended?.forced]]);
+  [`${one.state[0].toUpperCase()}${one.state.slice(1)} by`, one.ended ? enderOf(one) : null], ['When', one.ended ? ago(one.ended.at) : null],
+  [ENDS[one.state] || 'Result', wordsOfEnd(one) || (one.state === 'expired' ? 'It was not accepted in time.' : null)], ['Why in another’s place', wordsOfEnd(one) === one.ended?.forced ? null : one.ended?.forced]]);
 
 /** What a hand-off carries. */
 const handoffWords = (one) => [
