@@ -236,6 +236,7 @@ fn from_a_folder_that_a_stash_removes_the_commands_lead_to_the_top_first() {
     let lola = stage.terminal("Lola").within(&beside);
     lola.json(&["pickup", "--apply"]);
     fs::write(beside.join("a.txt"), "lola\n").expect("written");
+    fs::write(beside.join("deep/er/new.txt"), "more\n").expect("written");
     lola.json(&["wrap", "--summary", "s", "--next", "n", "--with-changes"]);
     let picked = ann.text(&["pickup", "--apply"]);
     assert!(picked.contains("NOT applied") && picked.contains(&top), "{picked}");
@@ -248,5 +249,5 @@ fn from_a_folder_that_a_stash_removes_the_commands_lead_to_the_top_first() {
     );
     ann.shell(&typed).done();
     assert_eq!(fs::read_to_string(stage.shop().join("a.txt")).expect("read"), "lola\n");
-    assert_eq!(fs::read_to_string(deep.join("new.txt")).expect("read"), "new\n");
+    assert_eq!(fs::read_to_string(deep.join("new.txt")).expect("read"), "more\n");
 }
