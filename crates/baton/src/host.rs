@@ -268,6 +268,10 @@ impl baton_ops::op::Host for Machine {
         git::head_contains(Path::new(folder), commit)
     }
 
+    fn commit_contains(&self, folder: &str, tip: &str, commit: &str) -> Option<bool> {
+        git::commit_contains(Path::new(folder), tip, commit)
+    }
+
     fn checkout_of(&self, folder: &str, branch: &str) -> Option<String> {
         git::checkout_of(Path::new(folder), branch)
     }

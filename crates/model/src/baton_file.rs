@@ -5,7 +5,7 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::changes::Manifest;
+use crate::changes::{CarriedOperation, Manifest};
 use crate::lossless_json;
 use crate::packet::ValidatedPacket;
 use crate::refusal::Refusal;
@@ -19,6 +19,8 @@ pub const VERSION: u32 = 1;
 pub const MAX_BYTES: u64 = 128 * 1024 * 1024;
 /// The most receipts that one file carries.
 pub const MAX_RECEIPTS: usize = 50;
+/// The most operations of git that one file carries.
+pub const MAX_UNFINISHED: usize = 50;
 
 /// A baton that leaves its ledger.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -64,6 +66,9 @@ pub struct PortableBaton {
     /// What was not committed there, without its content.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changes: Option<Manifest>,
+    /// What git was in the middle of along the way of the work, and no commit is known to have finished.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unfinished: Vec<CarriedOperation>,
     /// What became of batons that the receiving ledger had exported before.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub receipts: Vec<Receipt>,
@@ -83,6 +88,9 @@ pub struct FileLocation {
     /// Whether it is a linked worktree.
     #[serde(default)]
     pub is_worktree: bool,
+    /// Whether files were not committed there when the baton left; files of older versions do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub was_dirty: Option<bool>,
 }
 
 /// That a baton which was exported has been picked up elsewhere.

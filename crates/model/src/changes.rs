@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 pub use settings::{SETTINGS_FILE, is_settings};
 pub use temporary::{is_temporary, temporary_name};
-pub use unfinished::{GitOperation, UnfinishedOperation};
+pub use unfinished::{CarriedOperation, GitOperation, UnfinishedOperation};
 
 use crate::id::visible;
 use crate::project::without_credentials;

@@ -108,6 +108,10 @@ pub trait Host {
     fn head_contains(&self, _folder: &str, _commit: &str) -> Option<bool> {
         None
     }
+    /// Whether a commit of the repository around a folder has another one; nothing where that cannot be said.
+    fn commit_contains(&self, _folder: &str, _tip: &str, _commit: &str) -> Option<bool> {
+        None
+    }
     /// The working copy of the repository around a folder in which a branch is checked out.
     fn checkout_of(&self, _folder: &str, _branch: &str) -> Option<String> {
         None

@@ -1,12 +1,12 @@
 //! Where changes go that cannot be applied in the working copy of a command: where their commit is checked out, or a new worktree.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use baton_model::id::is_shared_name;
 use baton_model::refusal::Refusal;
 use baton_model::shell::shell_word;
 
-use super::put_away::{Obstacle, PutAway};
+use super::put_away::{Obstacle, PutAway, from_top};
 use super::{Changes, Fault};
 use crate::app::App;
 use crate::git;
@@ -18,6 +18,8 @@ pub(super) struct Caller {
     /// The project, where no other working copy of the repository would say it: it was given, or a settings file of a worktree or below
     /// the top folder names it.
     project: Option<String>,
+    /// The folder in which it was given.
+    cwd: Option<PathBuf>,
 }
 
 impl Caller {
@@ -32,7 +34,11 @@ impl Caller {
         };
         let is_of_copy = file.is_some_and(|file| is_of_copy(file.folder()));
         let set = set.filter(|_| is_of_copy).map(|(_, project)| project.clone());
-        Self { identity: app.config.identity.clone(), project: app.project.clone().or(set) }
+        Self {
+            identity: app.config.identity.clone(),
+            project: app.project.clone().or(set),
+            cwd: app.config.cwd.clone(),
+        }
     }
 
     /// The command that applies the changes of a baton.
@@ -66,7 +72,8 @@ fn hint(fault: &Fault, root: &Path, changes: &Changes, caller: &Caller) -> Optio
         }
         Fault::LocalChangesWithoutCommit { files, missing } => {
             let there = way_to(root, base, changes.branch.as_deref());
-            return Some(first_fetch(root, (files, &missing.hint()), changes, (&there, &apply)));
+            let top = from_top(root, caller.cwd.as_deref());
+            return Some(first_fetch((root, &top), (files, &missing.hint()), changes, (&there, &apply)));
         }
         _ => {}
     }
@@ -83,7 +90,8 @@ fn hint(fault: &Fault, root: &Path, changes: &Changes, caller: &Caller) -> Optio
     }
     let fresh = shell_word(&free_folder(root, base)?);
     let anew = format!("`git worktree add --detach {fresh} {base} && cd {fresh} && {apply}`");
-    let way = Way { root, base, apply: &apply, changes };
+    let top = from_top(root, caller.cwd.as_deref());
+    let way = Way { root, top: &top, base, apply: &apply, changes };
     Some(match fault {
         Fault::LocalChanges(files) => way.after_stash(files, &anew),
         Fault::Obstacles(files) if is_given_here(files, changes) => {
@@ -110,7 +118,7 @@ fn hint(fault: &Fault, root: &Path, changes: &Changes, caller: &Caller) -> Optio
 
 /// What helps a working copy with changes of its own, in which the commit of the work is missing, too: `missing` says how it comes.
 fn first_fetch(
-    root: &Path,
+    (root, top): (&Path, &str),
     (files, missing): (&[String], &str),
     changes: &Changes,
     (there, apply): (&str, &str),
@@ -127,7 +135,7 @@ fn first_fetch(
             obstacle.sentence()
         );
     }
-    let PutAway { first, after } = PutAway::of(root, files, changes, way_back(root, there));
+    let PutAway { first, after } = PutAway::of((root, top), files, changes, way_back(root, there));
     format!("first {missing}; then {first}, and `{there} && {apply}` brings the work{after}")
 }
 
@@ -139,6 +147,7 @@ fn is_given_here(files: &[String], changes: &Changes) -> bool {
 /// How changes are applied in a working copy whose own files are out of the way.
 struct Way<'a> {
     root: &'a Path,
+    top: &'a str,
     base: &'a str,
     apply: &'a str,
     changes: &'a Changes,
@@ -173,7 +182,7 @@ impl Way<'_> {
             return format!("{}: apply in a new worktree: {anew}", obstacle.sentence());
         }
         let back = there.and_then(|there| way_back(self.root, &there));
-        let PutAway { first, after } = PutAway::of(self.root, files, self.changes, back);
+        let PutAway { first, after } = PutAway::of((self.root, self.top), files, self.changes, back);
         format!("{first}, then `{commands}`{after}; or apply in a new worktree: {anew}")
     }
 }

@@ -71,8 +71,21 @@ pub(super) fn remark_applied(app: &App, root: &Path, applied: &Applied) {
     }
 }
 
-/// What a wrap says of the files that it gave along from the working copy with this top folder, and that stay there.
-pub(crate) fn given_files_advice(root: &Path, given: &[String]) -> String {
+/// The way to the top folder of a working copy, as the begin of a command: git removes a folder in which it leaves nothing, and whoever
+/// stands in it can give no command any more. Nothing where git has files in the folder of the caller.
+pub(super) fn from_top(root: &Path, cwd: Option<&Path>) -> String {
+    let below = cwd.and_then(|cwd| cwd.strip_prefix(root).ok()).and_then(Path::to_str);
+    let Some(below) = below.filter(|below| !below.is_empty()) else { return String::new() };
+    let is_kept = git::read(root, &["rev-parse", "--verify", "--quiet", &format!("HEAD:{below}")]).is_some();
+    match is_kept {
+        true => String::new(),
+        false => format!("cd {} && ", shell_word(&visible(&root.display().to_string()))),
+    }
+}
+
+/// What a wrap says of the files that it gave along from the working copy with this top folder, and that stay there. `cwd`: where the
+/// caller stands.
+pub(crate) fn given_files_advice(root: &Path, cwd: Option<&Path>, given: &[String]) -> String {
     let before = "before the work comes back to this folder";
     match Obstacle::of(root) {
         Some(Obstacle::Operation(operation)) => format!(
@@ -87,7 +100,8 @@ pub(crate) fn given_files_advice(root: &Path, given: &[String]) -> String {
             format!("what goes along stays here, too: move the files to another folder {before}")
         }
         None => {
-            format!("what goes along stays here, too: put it away with `{}` {before}", stash_of(root, given))
+            let (top, stash) = (from_top(root, cwd), stash_of(root, given));
+            format!("what goes along stays here, too: put it away with `{top}{stash}` {before}")
         }
     }
 }
@@ -129,16 +143,18 @@ fn intended(root: &Path, given: &[String]) -> String {
 
 /// Paths from the top of a working copy as words of a git command, in whatever folder it is typed.
 fn paths(paths: &[&String], magic: &str) -> String {
-    let word = |path: &&String| {
-        let is_plain = magic.is_empty()
-            && !path.contains(['*', '?', '[', '\\'])
-            && !path.starts_with(['!', '^', ':', '/', '(']);
-        match is_plain {
-            true => shell_word(&format!(":/{}", visible(path))),
-            false => shell_word(&format!(":({magic}top,literal){}", visible(path))),
-        }
-    };
-    paths.iter().map(word).collect::<Vec<_>>().join(" ")
+    paths.iter().map(|path| top_path_word(path, magic)).collect::<Vec<_>>().join(" ")
+}
+
+/// A path from the top of a working copy as a word of a git command, in whatever folder it is typed.
+pub(super) fn top_path_word(path: &str, magic: &str) -> String {
+    let is_plain = magic.is_empty()
+        && !path.contains(['*', '?', '[', '\\'])
+        && !path.starts_with(['!', '^', ':', '/', '(']);
+    match is_plain {
+        true => shell_word(&format!(":/{}", visible(path))),
+        false => shell_word(&format!(":({magic}top,literal){}", visible(path))),
+    }
 }
 
 /// What is said of files that were edited since they were given along: what came back with the work has none of that.
@@ -170,7 +186,13 @@ pub(super) struct PutAway {
 
 impl PutAway {
     /// `files`: what is named as changed here. `back`: the branch on which that was changed, if another one is checked out by then.
-    pub(super) fn of(root: &Path, files: &[String], changes: &Changes, back: Option<String>) -> Self {
+    /// `top`: what the first command begins with, as [`from_top`] has it.
+    pub(super) fn of(
+        (root, top): (&Path, &str),
+        files: &[String],
+        changes: &Changes,
+        back: Option<String>,
+    ) -> Self {
         let uncommitted = git::uncommitted(root).unwrap_or_default();
         let is_given = |path: &&String| changes.given_here.contains(path);
         let given: Vec<String> = uncommitted.iter().filter(is_given).cloned().collect();
@@ -190,20 +212,20 @@ impl PutAway {
         let pop = format!("`{}git stash pop`", back.as_deref().unwrap_or_default());
         let (first, after) = match (given.is_empty(), has_others) {
             (true, _) => (
-                format!("`{}{}` puts them away", intended(root, &[]), git::stash_command(root)),
+                format!("`{top}{}{}` puts them away", intended(root, &[]), git::stash_command(root)),
                 match back {
                     Some(_) => format!("; once the work is committed, {pop} brings them back"),
                     None => format!(", and {pop} brings them back once the work is committed"),
                 },
             ),
             (false, false) => (
-                format!("`{}` puts them away", stash_of(root, &given)),
+                format!("`{top}{}` puts them away", stash_of(root, &given)),
                 format!("; what you gave along before comes back with the work, so do not commit it{edited}"),
             ),
             // The stash of what was given along is the newest one, so that `git stash drop` forgets that and nothing else.
             (false, true) => (
                 format!(
-                    "`{}` puts away your other changes, and `{}` what you gave along before",
+                    "`{top}{}` puts away your other changes, and `{}` what you gave along before",
                     stash_of(root, &others),
                     git::stash_command(root)
                 ),

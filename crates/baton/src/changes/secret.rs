@@ -1,7 +1,6 @@
 //! Whether a file that git does not know holds a secret, and where.
 
-use baton_model::shell::shell_word;
-
+use super::put_away::top_path_word;
 use super::text_encoding::{decode, is_utf_16};
 
 /// Git takes a file for binary that has a NUL among so many first bytes.
@@ -51,7 +50,7 @@ impl Secret {
         let kind = self.kind;
         format!(
             "holds what looks like a secret ({kind} {place}): it travels once it was added where it lies, `git add {}`",
-            shell_word(path)
+            top_path_word(path, "")
         )
     }
 }
@@ -118,7 +117,7 @@ mod tests {
             let reason = Secret::find(&bytes).expect("a secret").reason("a file");
             assert!(
                 reason.contains(
-                    "at byte 5003): it travels once it was added where it lies, `git add 'a file'`"
+                    "at byte 5003): it travels once it was added where it lies, `git add ':/a file'`"
                 ),
                 "{reason}"
             );

@@ -282,6 +282,9 @@ pub(super) fn show(bundle: &PickupOutput) -> String {
     };
     text.extend(bundle.changes.as_ref().map(changes_text));
     text.push_str(&super::changes::earlier_list(&bundle.earlier_changes));
+    text.extend(
+        bundle.earlier_operations.iter().map(|one| format!("  also left: {}\n", visible(&one.message))),
+    );
     text.push_str(&render::warnings(bundle.warnings.iter().map(|warning| &warning.message)));
     text.extend(bundle.baton.as_ref().map(baton_text));
     let changes = bundle.changes.as_ref();

@@ -1,6 +1,7 @@
 //! `baton trust`
 
 mod document;
+mod report;
 
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -10,6 +11,7 @@ use baton_model::refusal::{Kind, Refusal};
 use serde::Serialize;
 
 use document::Document;
+pub(super) use report::{Report, describe, name_ignored, report};
 
 use super::init::DOCUMENT;
 use crate::app::{App, Format};
@@ -69,7 +71,7 @@ fn folder(named: Option<PathBuf>, app: &App) -> Result<PathBuf, Refusal> {
 }
 
 fn add(folder: &Path, yes: bool, app: &mut App) -> Result<(), AppError> {
-    let file = RepositoryFile::of(folder, &app.config.config_dir)?;
+    let file = RepositoryFile::nearest(folder, &app.config.config_dir)?;
     if let Some(fault) = file.as_ref().and_then(|file| file.fault.clone()) {
         return Err(fault.into());
     }
@@ -245,7 +247,7 @@ impl TrustState {
 pub(super) fn trusted_files(app: &App) -> Vec<TrustedFile> {
     let config_dir = &app.config.config_dir;
     let settings = |entry: &Entry| {
-        let now = RepositoryFile::of(&entry.folder, config_dir)
+        let now = RepositoryFile::nearest(&entry.folder, config_dir)
             .map(|file| file.filter(|file| file.folder() == entry.folder));
         let state = match now {
             // A trusted content that cannot be read any more is an error of its own.
@@ -287,82 +289,4 @@ fn list(app: &mut App) -> Result<(), AppError> {
             items => render::table(&items.iter().map(row).collect::<Vec<_>>()),
         }
     })
-}
-
-/// The repository's file as `config` and `doctor` show it.
-#[derive(Serialize)]
-pub(super) struct Report {
-    path: String,
-    sha256: String,
-    trusted: bool,
-    ignored: Vec<&'static str>,
-    claims: Option<String>,
-    settings: Vec<Setting>,
-    fault: Option<String>,
-}
-
-/// The repository's file as `config` and `doctor` show it; none where there is none.
-pub(super) fn report(app: &App) -> Option<Report> {
-    let file = app.config.repository.as_ref()?;
-    Some(Report {
-        path: file.path.display().to_string(),
-        sha256: file.digest.clone(),
-        trusted: file.is_trusted,
-        ignored: file.ignored.clone(),
-        claims: file.claim().map(str::to_owned),
-        settings: settings(file),
-        fault: file.fault.as_ref().map(|fault| fault.message.clone()),
-    })
-}
-
-/// The report in a line or two.
-pub(super) fn describe(report: &Report) -> String {
-    let path = visible(&report.path);
-    if report.trusted {
-        return format!("{path} is trusted\n");
-    }
-    if let Some(fault) = &report.fault {
-        return format!("{path} is ignored as a whole: {}\n", visible(fault));
-    }
-    let mut text = match report.ignored.as_slice() {
-        [] => format!("{path} is not trusted, and sets nothing that it may not\n"),
-        keys => format!(
-            "{path} is not trusted: {} are ignored (`baton trust` lets them count)\n",
-            keys.join(", ")
-        ),
-    };
-    if let Some(claim) = &report.claims {
-        text.push_str(&format!(
-            "{path} names project {}, which counts for a new project only\n",
-            visible(claim)
-        ));
-    }
-    text
-}
-
-/// Names once, on standard error, what of the repository's file does not count. A content that was named is remembered.
-pub(super) fn name_ignored(app: &App) {
-    let Some(file) = app.config.repository.as_ref() else { return };
-    let path = visible(&file.path.display().to_string());
-    let note = match &file.fault {
-        Some(fault) => format!("{path} is a repository's file, and is ignored as a whole: {}", fault.message),
-        None if file.ignored.is_empty() => return,
-        None => format!(
-            "{path} is a repository's file, which may not set {} (`baton config show` tells more)",
-            file.ignored.join(", ")
-        ),
-    };
-    if app.quiet || app.format != Format::Text {
-        return;
-    }
-    let folder = app.config.data_dir.join("noted");
-    let content = if file.digest.is_empty() { &note } else { &file.digest };
-    let name = crate::install::record::digest(&format!("{}\n{content}", file.path.display()));
-    let mark = folder.join(name.chars().take(24).collect::<String>());
-    if mark.exists() {
-        return;
-    }
-    app.remark(&format!("note: {note}"));
-    // Where nothing can be kept it is named again.
-    let _ = crate::private_file::create_folder(&folder).and_then(|()| crate::private_file::write(&mark, b""));
 }

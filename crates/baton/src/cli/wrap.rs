@@ -133,15 +133,16 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         Some(_) => {}
         None => hint_at_changes(&wrapped, root.as_deref(), app),
     }
-    app.show(&wrapped, |wrapped| answer_text(wrapped, root.as_deref()))
+    let cwd = app.config.cwd.clone();
+    app.show(&wrapped, |wrapped| answer_text(wrapped, root.as_deref(), cwd.as_deref()))
 }
 
 fn is_passed_on(one: &EarlierChanges) -> bool {
     one.place == ChangesPlace::NextBaton
 }
 
-/// What a person reads of the answer. `root`: the working copy in which the command was given.
-fn answer_text(wrapped: &WrapOutput, root: Option<&Path>) -> String {
+/// What a person reads of the answer. `root`: the working copy in which the command was given, in the folder `cwd`.
+fn answer_text(wrapped: &WrapOutput, root: Option<&Path>, cwd: Option<&Path>) -> String {
     let summary = visible(&wrapped.summary);
     let warnings = render::warnings(wrapped.warnings.iter().map(|warning| &warning.message));
     if wrapped.warnings.iter().any(|warning| warning.existing_baton.is_some()) {
@@ -170,7 +171,7 @@ fn answer_text(wrapped: &WrapOutput, root: Option<&Path>) -> String {
     if !apply.is_empty() {
         // Neither git nor a pickup writes over it where it was made.
         let given = wrapped.changes.as_ref().map(|manifest| manifest.files.as_slice()).unwrap_or_default();
-        let advice = root.map(|root| given_files_advice(root, given));
+        let advice = root.map(|root| given_files_advice(root, cwd, given));
         changes.push_str(&advice.map(|advice| format!("  {advice}\n")).unwrap_or_default());
     }
     changes.push_str(&super::changes::earlier_list(&wrapped.earlier_changes));

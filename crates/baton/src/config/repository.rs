@@ -32,24 +32,48 @@ pub(crate) struct RepositoryFile {
     pub ignored: Vec<&'static str>,
     /// Why none of it counts, where it cannot be read. A trusted file with a fault is an error instead.
     pub fault: Option<Refusal>,
+    /// Nearer ones of which nothing counts, since the user trusts this one and not them.
+    pub outranked: Vec<RepositoryFile>,
     /// In which line each key is set.
     lines: Vec<(&'static str, usize)>,
 }
 
 impl RepositoryFile {
-    /// The file that counts in this folder: the nearest, up to the top of the working copy. One above it is another's.
+    /// The file that counts in this folder: the nearest that the user trusts, up to the top of the working copy, then in the main working
+    /// copy; where there is none, the nearest. One above the working copy is another's.
     pub(crate) fn of(cwd: &Path, config_dir: &Path) -> Result<Option<Self>, Refusal> {
         let top = git::root(cwd);
-        let own = |folder: &&Path| top.as_deref().is_none_or(|top| folder.starts_with(top));
-        let Some(folder) = cwd.ancestors().take_while(own).find(has_file) else {
-            return top.as_deref().map_or(Ok(None), |top| Self::of_main(top, cwd, config_dir));
-        };
+        let mut untrusted: Vec<Self> = Vec::new();
+        for folder in folders(cwd, top.as_deref()) {
+            match Self::in_folder(folder, top.as_deref(), config_dir)? {
+                Some(file) if file.is_trusted => return Ok(Some(Self { outranked: untrusted, ..file })),
+                file => untrusted.extend(file),
+            }
+        }
+        let of_main = top.as_deref().map_or(Ok(None), |top| Self::of_main(top, cwd, config_dir))?;
+        Ok(match of_main {
+            Some(file) => Some(Self { outranked: untrusted, ..file }),
+            None => untrusted.into_iter().next(),
+        })
+    }
+
+    /// The nearest file, whether the user trusts it or not.
+    pub(crate) fn nearest(cwd: &Path, config_dir: &Path) -> Result<Option<Self>, Refusal> {
+        let top = git::root(cwd);
+        match folders(cwd, top.as_deref()).next() {
+            Some(folder) => Self::in_folder(folder, top.as_deref(), config_dir),
+            None => top.as_deref().map_or(Ok(None), |top| Self::of_main(top, cwd, config_dir)),
+        }
+    }
+
+    /// The file of a folder. `top`: the top of its working copy, if it lies in one.
+    fn in_folder(folder: &Path, top: Option<&Path>, config_dir: &Path) -> Result<Option<Self>, Refusal> {
         let path = folder.join(NAME);
-        let root = top.as_deref().unwrap_or(folder);
+        let root = top.unwrap_or(folder);
         let inside = path.strip_prefix(root).unwrap_or(&path);
         match RepoFile::new(root, inside).bytes(MAX_SMALL_FILE_BYTES) {
             Ok(Some(bytes)) => {
-                let twin = top.as_deref().and_then(|top| in_main_working_copy(top, folder));
+                let twin = top.and_then(|top| in_main_working_copy(top, folder));
                 Self::read((folder, twin.as_deref()), &bytes, config_dir).map(Some)
             }
             Ok(None) => Ok(None),
@@ -69,22 +93,31 @@ impl RepositoryFile {
         else {
             return Ok(None);
         };
-        let own = |folder: &&Path| folder.starts_with(&main);
-        let Some(folder) = there.ancestors().take_while(own).find(has_file) else { return Ok(None) };
-        let path = folder.join(NAME);
-        let inside = path.strip_prefix(&main).unwrap_or(&path);
-        let Ok(Some(bytes)) = RepoFile::new(&main, inside).bytes(MAX_SMALL_FILE_BYTES) else {
-            return Ok(None);
-        };
-        let file = Self::read((folder, None), &bytes, config_dir)?;
-        let given = file.given.into_iter().filter(|(key, _)| *key != "tasks.mirror").collect();
-        Ok(Some(Self { given, ..file }).filter(|file| file.is_trusted))
+        for folder in folders(&there, Some(&main)) {
+            let path = folder.join(NAME);
+            let inside = path.strip_prefix(&main).unwrap_or(&path);
+            let Ok(Some(bytes)) = RepoFile::new(&main, inside).bytes(MAX_SMALL_FILE_BYTES) else { continue };
+            let file = Self::read((folder, None), &bytes, config_dir)?;
+            if file.is_trusted {
+                let given = file.given.into_iter().filter(|(key, _)| *key != "tasks.mirror").collect();
+                return Ok(Some(Self { given, ..file }));
+            }
+        }
+        Ok(None)
     }
 
     /// A file of which nothing counts.
     fn unread(fault: Refusal, path: PathBuf) -> Self {
-        let (given, ignored, lines) = (Vec::new(), Vec::new(), Vec::new());
-        Self { path, digest: String::new(), is_trusted: false, given, ignored, fault: Some(fault), lines }
+        Self {
+            path,
+            digest: String::new(),
+            is_trusted: false,
+            given: Vec::new(),
+            ignored: Vec::new(),
+            fault: Some(fault),
+            outranked: Vec::new(),
+            lines: Vec::new(),
+        }
     }
 
     /// Reads the file of a folder. What the user trusts in the main working copy counts in a worktree with the same content.
@@ -113,7 +146,8 @@ impl RepositoryFile {
         let ignored =
             given.iter().filter(|(key, value)| !counts(key, value, is_trusted)).map(|(key, _)| *key);
         let ignored = ignored.collect();
-        Ok(Self { path, digest, is_trusted, given, ignored, fault: None, lines })
+        let outranked = Vec::new();
+        Ok(Self { path, digest, is_trusted, given, ignored, fault: None, outranked, lines })
     }
 
     /// A refusal of one of its values, with where that stands.
@@ -149,6 +183,12 @@ impl RepositoryFile {
             false => RepoFile::from_user_path(&self.folder().join(path)),
         }
     }
+}
+
+/// The folders with such a file from one up to a top, the nearest first.
+fn folders<'a>(from: &'a Path, top: Option<&'a Path>) -> impl Iterator<Item = &'a Path> {
+    let own = move |folder: &&Path| top.is_none_or(|top| folder.starts_with(top));
+    from.ancestors().take_while(own).filter(has_file)
 }
 
 /// Whether a folder has such a file.
@@ -222,6 +262,39 @@ mod tests {
         assert_eq!(found("repo/nested"), None, "nor does one of the repository around it");
         std::fs::write(at("repo/sub/.baton.toml"), "project = \"sub\"").expect("written");
         assert_eq!(found("repo/sub/deep").as_deref(), Some("sub"));
+    }
+
+    #[test]
+    fn a_trusted_file_above_decides_over_nearer_ones_that_are_not_trusted() {
+        let dir = tempfile::tempdir().expect("dir");
+        let at = |path: &str| dir.path().join(path);
+        std::fs::create_dir_all(at("repo/sub/deep")).expect("folder");
+        std::fs::create_dir_all(at("repo/.git")).expect("folder");
+        std::fs::write(at("repo/.baton.toml"), "project = \"own\"").expect("written");
+        std::fs::write(at("repo/sub/.baton.toml"), "project = \"sub\"\nstore = \"/x\"").expect("written");
+        std::fs::write(at("repo/sub/deep/.baton.toml"), "no = = toml").expect("written");
+        let trust = |folder: &str| {
+            let digest =
+                RepositoryFile::nearest(&at(folder), &at("config")).expect("read").expect("a file").digest;
+            let mut trusted = trust::TrustStore::read(&at("config"));
+            trusted.add(&at(folder), &digest);
+            trusted.write(&at("config")).expect("written");
+        };
+        let found =
+            || RepositoryFile::of(&at("repo/sub/deep"), &at("config")).expect("read").expect("a file");
+        assert!(found().fault.is_some() && found().outranked.is_empty(), "none is trusted");
+        trust("repo");
+        let counted: Vec<_> = found().counted().cloned().collect();
+        assert_eq!(counted, [("project", "own".to_owned())]);
+        let outranked: Vec<_> = found().outranked.iter().map(|file| file.given.len()).collect();
+        assert_eq!(outranked, [0, 2], "each that is nearer is named, one with a fault too");
+        trust("repo/sub");
+        let counted: Vec<_> = found().counted().map(|(key, _)| *key).collect();
+        assert_eq!(
+            (counted, found().outranked.len()),
+            (vec!["project", "store"], 1),
+            "the nearest that is trusted"
+        );
     }
 
     #[cfg(unix)]

@@ -214,11 +214,24 @@ pub(crate) fn has_commit(folder: &Path, revision: &str) -> Option<bool> {
 
 /// Whether what is checked out in a working copy has a commit: it is one of its ancestors, or the same.
 pub(crate) fn head_contains(folder: &Path, commit: &str) -> Option<bool> {
-    if !commit.bytes().all(|byte| byte.is_ascii_hexdigit()) || commit.is_empty() {
+    contains(folder, "HEAD", commit)
+}
+
+/// Whether a commit has another one: it is one of its ancestors, or the same. None where either is not here.
+pub(crate) fn commit_contains(folder: &Path, tip: &str, commit: &str) -> Option<bool> {
+    if is_hex(tip) { contains(folder, tip, commit) } else { None }
+}
+
+fn contains(folder: &Path, tip: &str, commit: &str) -> Option<bool> {
+    if !is_hex(commit) {
         return None;
     }
-    let missing = read(folder, &["rev-list", "-1", commit, "--not", "HEAD"])?;
+    let missing = read(folder, &["rev-list", "-1", commit, "--not", tip])?;
     Some(missing.trim().is_empty())
+}
+
+fn is_hex(id: &str) -> bool {
+    !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// Settings that empty the filters which the repository's own files define; the user's own are the user's. None where one

@@ -79,8 +79,11 @@ fn history(question: &Question, caller: &Caller, machine: &Machine) -> Value {
         Question::HasCommit { folder, revision } if is_own_copy(caller, folder, machine) => {
             json!(machine.has_commit(folder, revision))
         }
-        Question::HeadContains { folder, commit } if is_of_repository(caller, folder, machine) => {
-            json!(machine.head_contains(folder, commit))
+        Question::HeadContains { folder, commit, tip } if is_of_repository(caller, folder, machine) => {
+            json!(match tip {
+                Some(tip) => machine.commit_contains(folder, tip, commit),
+                None => machine.head_contains(folder, commit),
+            })
         }
         Question::CheckoutOf { folder, branch } if is_own_copy(caller, folder, machine) => {
             json!(machine.checkout_of(folder, branch))
@@ -305,7 +308,7 @@ mod tests {
                     Question::Uncommitted { folder: folder.clone() },
                     Question::CheckoutOf { folder: folder.clone(), branch },
                     Question::HasCommit { folder: folder.clone(), revision },
-                    Question::HeadContains { folder: folder.clone(), commit: "0123".into() },
+                    Question::HeadContains { folder: folder.clone(), commit: "0123".into(), tip: None },
                     Question::RoleFile { folder: folder.clone() },
                     Question::Repository { folder: folder.clone() },
                 ] {

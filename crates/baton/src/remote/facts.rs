@@ -143,7 +143,13 @@ impl Host for ClientHost<'_> {
     }
 
     fn head_contains(&self, folder: &str, commit: &str) -> Option<bool> {
-        self.ask_for(Question::HeadContains { folder: folder.to_owned(), commit: commit.to_owned() })?
+        let (folder, commit) = (folder.to_owned(), commit.to_owned());
+        self.ask_for(Question::HeadContains { folder, commit, tip: None })?
+    }
+
+    fn commit_contains(&self, folder: &str, tip: &str, commit: &str) -> Option<bool> {
+        let (folder, commit, tip) = (folder.to_owned(), commit.to_owned(), Some(tip.to_owned()));
+        self.ask_for(Question::HeadContains { folder, commit, tip })?
     }
 
     fn checkout_of(&self, folder: &str, branch: &str) -> Option<String> {

@@ -55,12 +55,15 @@ pub(crate) enum Question {
         /// Which.
         revision: String,
     },
-    /// Whether what is checked out in a working copy of the caller's repository has a commit.
+    /// Whether what is checked out in a working copy of the caller's repository has a commit, or a commit of it has.
     HeadContains {
         /// Its top folder.
         folder: String,
         /// Which.
         commit: String,
+        /// The commit that has it or not, in place of what is checked out. Clients of older versions answer of the latter all the same.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tip: Option<String>,
     },
     /// The working copy in which a branch is checked out.
     CheckoutOf {

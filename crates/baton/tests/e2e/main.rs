@@ -132,6 +132,7 @@ mod worktree_changes;
 mod worktree_checkouts;
 mod worktree_commits;
 mod worktree_faults;
+mod worktree_files;
 mod worktree_hints;
 mod worktree_location;
 mod worktree_looks;

@@ -34,10 +34,12 @@ fn a_trusted_setting_names_the_project_in_place_of_the_repository_and_an_untrust
     let baton = ann.within(&beside).json(&["start"]);
     assert_eq!(baton["project_id"], "lib");
     ann.within(&beside).json(&["end"]);
-    // The environment has the word before it, another content has none.
+    // The environment has the word before it. Another content has none: the one that is trusted in the main working copy decides.
     assert_eq!(project_at(&ann.with("BATON_PROJECT", "shop"), &beside), "shop");
-    fs::write(beside.join(".baton.toml"), "project = \"lib\"\nidentity = \"Evil\"\n").expect("written");
-    assert_eq!((project_at(&ann, &beside), project_at(&ann, stage.shop())), ("shop".into(), "lib".into()));
+    fs::write(beside.join(".baton.toml"), "project = \"evil\"\nidentity = \"Evil\"\n").expect("written");
+    assert_eq!((project_at(&ann, &beside), project_at(&ann, stage.shop())), ("lib".into(), "lib".into()));
+    ann.json(&["untrust"]);
+    assert_eq!((project_at(&ann, &beside), project_at(&ann, stage.shop())), ("shop".into(), "shop".into()));
 }
 
 /// A worktree whose folder became project `stray` before Baton could know whose it is; with another folder of that one, if it is wanted.

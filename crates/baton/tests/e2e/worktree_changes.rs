@@ -207,7 +207,7 @@ fn secrets_stay_and_are_named_and_limits_refuse_before_the_session_ends() {
     let left = wrapped(&stage, &["--with-changes"]);
     let reason = text(&left["changes"]["left_out"][0], "reason");
     assert!(
-        reason.ends_with(" in line 1): it travels once it was added where it lies, `git add .env`"),
+        reason.ends_with(" in line 1): it travels once it was added where it lies, `git add :/.env`"),
         "{reason}"
     );
     assert_eq!(left["changes"]["left_out"].as_array().map(Vec::len), Some(1));

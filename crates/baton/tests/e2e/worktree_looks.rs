@@ -159,3 +159,70 @@ fn what_was_left_on_the_first_machine_is_said_after_a_checkpoint_on_another_one(
     let found = location(&third);
     assert_eq!((&found["root"], &found["was_dirty"]), (&json!(stage.shop()), &json!(true)), "{found:#}");
 }
+
+/// A third machine with a clone of its own.
+fn third<'a>(stage: &'a Stage) -> Terminal<'a> {
+    git(stage, stage.root(), &["clone", "-q", "shop", "third"]);
+    let third = stage.terminal("Cy").within(stage.root().join("third")).with("BATON_MACHINE", "third");
+    third.json(&["init", "--join", "shop"]);
+    third
+}
+
+#[test]
+fn what_lay_in_a_folder_before_a_session_that_only_looked_hides_no_work_elsewhere() {
+    for (is_committed, stray) in [(true, "scratch.txt"), (false, "scratch.txt"), (false, "a.txt")] {
+        let stage = committed();
+        let second = second_clone(&stage);
+        let beside = left_beside(&stage, is_committed);
+        fs::write(second.join(stray), "mine\n").expect("written");
+        let max = at_desk(&stage, "Max", &second);
+        let picked = max.json(&["pickup"]);
+        assert_eq!(picked["location"]["root"], json!(beside), "{picked:#}");
+        max.json(&WRAP);
+        let found = location(&third(&stage));
+        assert_eq!(found["root"], json!(beside), "{is_committed} {stray}: {found:#}");
+        assert_eq!(found.get("was_dirty").is_some(), !is_committed, "{found:#}");
+        let found = location(&stage.terminal("Ann"));
+        assert_eq!((&found["root"], &found["is_there"]), (&json!(beside), &json!(true)), "{found:#}");
+    }
+}
+
+#[test]
+fn what_a_session_edited_in_a_folder_with_files_of_before_is_its_work() {
+    let stage = committed();
+    let second = second_clone(&stage);
+    left_beside(&stage, true);
+    fs::write(second.join("scratch.txt"), "mine\n").expect("written");
+    let max = at_desk(&stage, "Max", &second);
+    max.json(&["pickup"]);
+    fs::write(second.join("scratch.txt"), "more\n").expect("written");
+    max.json(&WRAP);
+    let found = location(&third(&stage));
+    assert_eq!((&found["root"], &found["was_dirty"]), (&json!(second), &json!(true)), "{found:#}");
+}
+
+#[test]
+fn work_that_a_successor_leaves_as_it_lay_in_the_same_folder_is_still_named_there() {
+    let stage = committed();
+    let second = second_clone(&stage);
+    let beside = left_beside(&stage, false);
+    look(&stage.terminal("Lola").within(&beside));
+    let found = location(&at_desk(&stage, "Cem", &second));
+    assert_eq!((&found["root"], &found["was_dirty"]), (&json!(beside), &json!(true)), "{found:#}");
+    fs::write(second.join("scratch.txt"), "mine\n").expect("written");
+    look(&at_desk(&stage, "Max", &second));
+    let found = location(&third(&stage));
+    assert_eq!((&found["root"], &found["was_dirty"]), (&json!(beside), &json!(true)), "{found:#}");
+}
+
+#[test]
+fn what_the_first_session_found_uncommitted_is_its_work() {
+    let stage = committed();
+    let second = second_clone(&stage);
+    stage.file("shop/a.txt", "found\n");
+    let ann = stage.terminal("Ann");
+    ann.json(&["start"]);
+    ann.json(&WRAP);
+    let found = location(&at_desk(&stage, "Cem", &second));
+    assert_eq!((&found["root"], &found["was_dirty"]), (&json!(stage.shop()), &json!(true)), "{found:#}");
+}

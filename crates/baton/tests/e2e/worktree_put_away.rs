@@ -220,3 +220,34 @@ fn without_a_commit_files_are_moved_away() {
     follow(&ann, commands(reason).pop().expect("a command"));
     assert_eq!(read(stage.shop(), "a.txt").as_deref(), Some("further\n"));
 }
+
+#[test]
+fn from_a_folder_that_a_stash_removes_the_commands_lead_to_the_top_first() {
+    let stage = committed();
+    let beside = worktree(&stage, "beside", "fix");
+    let deep = stage.shop().join("deep/er");
+    let ann = stage.terminal("Ann");
+    ann.json(&["start"]);
+    stage.file("shop/deep/er/new.txt", "new\n");
+    let ann = ann.within(&deep);
+    let wrapped = ann.text(&["wrap", "--summary", "s", "--next", "n", "--with-changes"]);
+    let top = format!("cd {} && git stash", stage.shop().display());
+    assert!(wrapped.contains(&top), "{wrapped}");
+    let lola = stage.terminal("Lola").within(&beside);
+    lola.json(&["pickup", "--apply"]);
+    fs::write(beside.join("a.txt"), "lola\n").expect("written");
+    fs::write(beside.join("deep/er/new.txt"), "more\n").expect("written");
+    lola.json(&["wrap", "--summary", "s", "--next", "n", "--with-changes"]);
+    let picked = ann.text(&["pickup", "--apply"]);
+    assert!(picked.contains("NOT applied") && picked.contains(&top), "{picked}");
+    let parts: Vec<&str> = picked.split('`').skip(1).step_by(2).collect();
+    let command = |begin: &str| *parts.iter().find(|part| part.starts_with(begin)).expect("a command");
+    let typed = format!(
+        "git config user.name a; git config user.email a@b; baton() {{ \"$BATON\" \"$@\"; }}; {} && {}",
+        command("cd "),
+        command("baton changes apply")
+    );
+    ann.shell(&typed).done();
+    assert_eq!(fs::read_to_string(stage.shop().join("a.txt")).expect("read"), "lola\n");
+    assert_eq!(fs::read_to_string(deep.join("new.txt")).expect("read"), "more\n");
+}

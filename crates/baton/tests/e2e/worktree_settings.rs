@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 
 use crate::stage::{Stage, Terminal, text};
-use crate::worktrees::{git, worktree};
+use crate::worktrees::{committed, git, worktree};
 
 const WRAP: [&str; 6] = ["wrap", "--summary", "s", "--next", "n", "--with-changes"];
 const SETTINGS: &str = "project = \"till\"\n";
@@ -98,9 +98,12 @@ fn a_new_worktree_belongs_to_the_project_that_the_main_working_copy_names() {
     let shown = there.json(&["doctor"])["repository"].clone();
     assert_eq!(shown["trusted"], json!(true));
     assert!(text(&shown, "path").starts_with(second.to_str().expect("utf-8")), "{shown}");
-    // A file of its own comes first, and is not trusted by itself; neither is what was changed in the main working copy.
+    // A file of its own is not trusted by itself, and does not take the place of the one that is; what was changed in the main working
+    // copy is not trusted either.
     fs::write(fresh.join(".baton.toml"), "project = \"evil\"\n").expect("written");
-    assert_eq!(there.json(&["doctor"])["repository"]["trusted"], json!(false));
+    let shown = there.json(&["doctor"])["repository"].clone();
+    assert_eq!((&shown["trusted"], &shown["outranked"][0]["ignored"]), (&json!(true), &json!(["project"])));
+    assert_eq!(project(&there), "till");
     fs::remove_file(fresh.join(".baton.toml")).expect("removed");
     fs::write(second.join(".baton.toml"), "project = \"evil\"\n").expect("written");
     assert!(there.json(&["doctor"])["repository"].is_null());
@@ -143,4 +146,36 @@ fn the_file_of_the_main_working_copy_names_no_tasks_file_of_a_worktree() {
     assert!(!beside.join(".beads").exists() && !stage.shop().join(".beads").exists());
     let settings = ann.within(&beside).json(&["doctor"])["repository"]["settings"].clone();
     assert_eq!(settings.as_array().map(Vec::len), Some(1), "{settings:#}");
+}
+
+#[test]
+fn a_file_that_is_not_trusted_makes_the_trusted_one_above_it_not_void() {
+    let stage = committed();
+    stage.repo("other");
+    stage.terminal("Zoe").within(stage.root().join("other")).json(&["init", "--id", "other"]);
+    let ann = stage.terminal("Ann");
+    stage.file("shop/.baton.toml", "project = \"other\"\n");
+    ann.json(&["trust", "--yes"]);
+    stage.file("shop/sub/.baton.toml", "[wrap]\nchanges = \"ask\"\n");
+    let sub = stage.shop().join("sub");
+    let beside = worktree(&stage, "beside", "fix");
+    fs::write(beside.join(".baton.toml"), "project = \"shop\"\n").expect("written");
+    for (folder, key) in [(&sub, "wrap.changes"), (&beside, "project")] {
+        let there = ann.within(folder);
+        let output = there.run(&["status"]).done();
+        let note = format!(
+            "is not trusted, and {}/.baton.toml is, which decides: {key} of the former is ignored",
+            stage.shop().display()
+        );
+        let trust = format!("`baton trust {}`", folder.display());
+        assert!(output.err.contains(&note) && output.err.contains(&trust), "{output:#?}");
+        assert!(!there.run(&["status"]).done().err.contains("is ignored"), "it is named once");
+        assert_eq!(project(&there), "other", "{key}");
+        assert!(there.text(&["config", "show"]).contains(&note));
+        // What the note says has it count.
+        there.json(&["trust", "--yes"]);
+        assert_eq!(project(&there), "shop", "{key}: the nearest that is trusted");
+        there.json(&["untrust"]);
+        assert_eq!(project(&there), "other");
+    }
 }

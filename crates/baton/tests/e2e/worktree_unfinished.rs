@@ -205,3 +205,91 @@ fn what_git_was_in_the_middle_of_is_named_for_every_operation() {
     assert_eq!(found[0]["commits"], json!([onto]), "{found:#}");
     assert!(text(&found[0], "branch") == "main", "{found:#}");
 }
+
+/// Ann gives a resolved merge along out of the main folder, and Lola continues it in a worktree without its state. Returns the worktree
+/// and the other parent.
+fn continued_merge(stage: &Stage) -> (PathBuf, String) {
+    let shop = stage.shop();
+    let other = resolved_merge(stage, &shop);
+    git(stage, &shop, &["add", "a.txt"]);
+    let ann = stage.terminal("Ann");
+    ann.json(&["start"]);
+    ann.json(&WRAP);
+    let there = stage.root().join("there");
+    git(stage, &shop, &["worktree", "add", "-q", "-b", "there", &there.display().to_string(), "main"]);
+    let lola = stage.terminal("Lola").within(&there);
+    lola.json(&["pickup", "--apply"]);
+    fs::write(there.join("more.txt"), "more\n").expect("written");
+    (there, other)
+}
+
+/// What a pickup says of operations that earlier sessions did not finish.
+fn earlier(stage: &Stage, folder: &Path) -> Value {
+    stage.terminal("Max").within(folder).json(&["pickup", "--dry-run"])["earlier_operations"].clone()
+}
+
+#[test]
+fn a_merge_that_a_successor_does_not_set_again_is_named_until_it_is_finished() {
+    let stage = committed();
+    let (there, other) = continued_merge(&stage);
+    let lola = stage.terminal("Lola").within(&there);
+    let baton = text(&lola.json(&WRAP), "baton_id");
+    git(&stage, stage.shop(), &["merge", "--abort"]);
+    let ann = stage.terminal("Ann");
+    let picked = ann.text(&["pickup", "--apply"]);
+    assert!(picked.contains("in the middle of a merge") && picked.contains(&other), "{picked}");
+    // A commit that is none of a merge, and a wrap without changes, end nothing either.
+    git(&stage, stage.shop(), &["add", "-A"]);
+    git(&stage, stage.shop(), &["commit", "-qm", "no merge"]);
+    ann.json(&WRAP[..5]);
+    let first = stage.terminal("Max").json(&["pickup", "--dry-run"]);
+    assert!(text(&first, "instruction").contains("in the middle of a merge"), "{first:#}");
+    assert_ne!(text(&first["baton"], "baton_id"), baton);
+    let found = &first["earlier_operations"][0]["unfinished"];
+    assert_eq!(*found, json!({ "operation": "merge", "commits": [other] }), "{first:#}");
+    // What is printed ends it.
+    let message = text(&first["earlier_operations"][0], "message");
+    let command = message.split('`').find(|part| part.contains("MERGE_HEAD")).expect("a command").to_owned();
+    ann.shell(&command).done();
+    git(&stage, stage.shop(), &["commit", "-qm", "merged"]);
+    assert_eq!(earlier(&stage, &stage.shop()), Value::Null);
+    stage.assert_sound();
+}
+
+#[test]
+fn a_merge_that_a_successor_sets_again_is_named_once() {
+    let stage = committed();
+    let (there, other) = continued_merge(&stage);
+    let lola = stage.terminal("Lola").within(&there);
+    lola.shell(&format!("git rev-parse {other} > \"$(git rev-parse --git-path MERGE_HEAD)\"")).done();
+    lola.json(&WRAP);
+    let picked = stage.terminal("Max").json(&["pickup", "--dry-run"]);
+    assert_eq!(picked["changes"]["unfinished"][0]["commits"], json!([other]), "{picked:#}");
+    assert_eq!(picked.get("earlier_operations"), None, "{picked:#}");
+    assert_eq!(text(&picked, "instruction").matches("in the middle of a merge").count(), 1);
+}
+
+#[test]
+fn a_file_carries_what_git_was_in_the_middle_of_along_its_way() {
+    let stage = committed();
+    let (there, other) = continued_merge(&stage);
+    let lola = stage.terminal("Lola").within(&there);
+    git(&stage, &there, &["add", "-A"]);
+    git(&stage, &there, &["commit", "-qm", "no merge"]);
+    lola.json(&WRAP[..5]);
+    let file = stage.root().join("work.baton").display().to_string();
+    lola.json(&["handoff", "export", "-o", &file]);
+    let desk = Stage::new();
+    git(&stage, desk.root(), &["clone", "-q", &stage.shop().display().to_string(), "copy"]);
+    let zoe = desk.terminal("Zoe").within(desk.root().join("copy")).with("BATON_MACHINE", "desk");
+    zoe.json(&["init", "--id", "shop"]);
+    zoe.json(&["handoff", "import", &file]);
+    zoe.json(&["pickup"]);
+    zoe.json(&WRAP[..5]);
+    let found = zoe.json(&["pickup", "--dry-run"])["earlier_operations"].clone();
+    assert_eq!(found[0]["unfinished"]["commits"], json!([other]), "{found:#}");
+    let mut bad: Value = serde_json::from_slice(&fs::read(&file).expect("a file")).expect("JSON");
+    bad["baton"]["unfinished"][0]["unfinished"]["commits"] = json!(["$(rm -r x)"]);
+    fs::write(&file, bad.to_string()).expect("written");
+    zoe.refused(1, "changes_invalid", &["handoff", "import", &file]);
+}

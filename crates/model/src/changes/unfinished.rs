@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::invalid_refusal;
-use crate::id::visible;
+use crate::id::{short, visible};
 use crate::refusal::Refusal;
 use crate::repository::is_commit_id;
 
@@ -43,6 +43,39 @@ pub struct UnfinishedOperation {
     /// The branch that is rebased.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
+}
+
+/// An operation of git's that a session on the way of a baton did not finish, and that no commit of the work is known to have finished
+/// since.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CarriedOperation {
+    /// The baton with whose changes it was named first.
+    pub baton_id: String,
+    /// The commit on which those stand.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base: Option<String>,
+    /// What was not finished.
+    pub unfinished: UnfinishedOperation,
+}
+
+impl CarriedOperation {
+    /// Refuses what no capture names.
+    pub fn check(&self) -> Result<(), Refusal> {
+        self.unfinished.check()?;
+        if self.base.as_ref().is_some_and(|id| !is_commit_id(id)) {
+            return Err(invalid_refusal("an unfinished operation of git's stands on a commit that is none"));
+        }
+        Ok(())
+    }
+
+    /// What it was, in a sentence without a full stop.
+    pub fn sentence(&self) -> String {
+        let id = visible(short(&self.baton_id));
+        let operation = self.unfinished.sentence();
+        format!(
+            "where the changes of baton {id} were made, {operation}; as far as can be seen here, that was not finished since"
+        )
+    }
 }
 
 impl UnfinishedOperation {

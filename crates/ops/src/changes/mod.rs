@@ -11,6 +11,7 @@ mod presence;
 mod record;
 mod show;
 mod taken_back;
+mod unfinished;
 mod upload;
 
 use baton_model::baton::State;
@@ -39,6 +40,7 @@ pub(crate) use presence::note_presence;
 pub use record::{Record, RecordInput, RecordOutput};
 pub use show::{Show, ShowInput, ShowOutput};
 pub(crate) use taken_back::{AppliedChanges, AppliedFindings};
+pub(crate) use unfinished::line_operations;
 pub use upload::{Upload, UploadInput, UploadOutput};
 
 /// Refuses the client of an access token that is neither an operator's nor of the agent that left the baton: what another left is

@@ -2,7 +2,8 @@
 
 use baton_model::accounting::Remark;
 use baton_model::baton::{Baton, State};
-use baton_model::baton_file::{FileLocation, PortableBaton};
+use baton_model::baton_file::{FileLocation, MAX_UNFINISHED, PortableBaton};
+use baton_model::changes::Manifest;
 use baton_model::delta::Kind;
 use baton_model::id::{short, visible};
 use baton_model::packet::ValidatedPacket;
@@ -23,7 +24,9 @@ use crate::op::{Cx, Env, Meta, Operation, Retention};
 use crate::ownership::is_at_work;
 use crate::project::{carried_here, require_not_merged};
 use crate::resolve;
-use crate::session::{brought_words_remarks, entrusted_packet, place_of_work, update_baton};
+use crate::session::{
+    UncommittedPlace, WorkOfBaton, brought_words_remarks, entrusted_packet, update_baton, work_of_baton,
+};
 
 /// Exports a baton.
 pub struct BatonExport;
@@ -67,6 +70,12 @@ pub struct BatonExportOutput {
     /// What its session wrote down besides, and the file does not hold.
     #[serde(default, skip_serializing_if = "KeptBack::is_nothing")]
     pub kept_back: KeptBack,
+    /// Files that are not committed on this machine, and that the file does not hold.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_behind: Vec<UncommittedPlace>,
+    /// Whether the place of the work is on another machine than the caller's.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_place_elsewhere: bool,
     /// Whether it was exported before.
     pub exported_before: bool,
     /// Whether nothing was changed.
@@ -111,14 +120,17 @@ impl Operation for BatonExport {
         })?;
         // Where the work lies, as a pickup would find it: the session that left the baton may have looked only. It is looked for before
         // the baton leaves, since what fails afterwards would lose the file.
-        let place = place_of_work(cx, &project_id, &output.baton_id)?;
+        let WorkOfBaton { place, unfinished } = work_of_baton(cx, &project_id, &output.baton_id)?;
         if !input.dry_run {
             let Cx { store, env } = cx;
             output = store.write(&[&project_id], |tx| export(tx, env, &input, (&project_id, &identity)))?;
         }
+        output.baton.unfinished = unfinished.into_iter().take(MAX_UNFINISHED).collect();
         if let Some(place) = place {
+            output.is_place_elsewhere = place.machine != cx.env.caller.location.machine;
             output.baton.machine = place.machine;
-            output.baton.location = Some(location(place.copy));
+            output.baton.location = Some(FileLocation { was_dirty: place.was_dirty, ..location(place.copy) });
+            output.left_behind = left_behind(place.uncommitted, output.baton.changes.as_ref());
         }
         Ok(output)
     }
@@ -201,6 +213,7 @@ fn read(
         packet: packet.value()?,
         packet_text: packet.is_text_exact_only()?.then(|| packet.text().to_owned()),
         changes: changes.map(|changes| changes.manifest),
+        unfinished: Vec::new(),
         receipts: receipts(tx, project_id)?,
     };
     let of_baton = (left.baton_id.as_str(), left.session_id.as_str());
@@ -211,6 +224,8 @@ fn read(
         baton,
         earlier_changes,
         kept_back,
+        left_behind: Vec::new(),
+        is_place_elsewhere: false,
         exported_before: before.is_some(),
         dry_run: input.dry_run,
     };
@@ -218,7 +233,21 @@ fn read(
 }
 
 fn location(copy: WorkingCopy) -> FileLocation {
-    FileLocation { root: copy.root, branch: copy.branch, commit: copy.commit, is_worktree: copy.is_worktree }
+    let WorkingCopy { root, branch, commit, is_worktree, .. } = copy;
+    FileLocation { root, branch, commit, is_worktree, was_dirty: None }
+}
+
+/// The files that are not committed and that the changes of the baton do not hold. Where more are there than are named, and the changes
+/// hold all that are named, nobody can say it of the rest.
+fn left_behind(places: Vec<UncommittedPlace>, changes: Option<&Manifest>) -> Vec<UncommittedPlace> {
+    let Some(changes) = changes else { return places };
+    let without_given = |mut place: UncommittedPlace| {
+        let named = place.files.len();
+        place.files.retain(|path| !changes.files.contains(path));
+        place.files_total = place.files_total.saturating_sub(named - place.files.len());
+        (!place.files.is_empty()).then_some(place)
+    };
+    places.into_iter().filter_map(without_given).collect()
 }
 
 /// The packet of a baton, on top of it what its last holder saved before it let go.

@@ -21,7 +21,7 @@ use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation, Retention};
 use crate::project::{carried_as, merged_from, require_not_merged};
 use crate::resolve;
-use crate::session::{Address, leave};
+use crate::session::{Address, FileFacts, leave};
 use crate::token_rights;
 
 /// Imports a baton.
@@ -180,7 +180,11 @@ fn import(
     session::insert(tx, &own)?;
     let from = format!("{}, of project {}", of.identity, of.project_id);
     let what = format!("imported from a file: baton {} of {from}", short(&of.baton_id));
-    let start = json!({ "summary": what, "surface": own.surface });
+    let facts = FileFacts {
+        was_dirty: of.location.as_ref().and_then(|location| location.was_dirty),
+        unfinished: of.unfinished.clone(),
+    };
+    let start = json!({ "summary": what, "surface": own.surface, "baton_file": facts });
     append_json(tx, env, &Author::session(&own), Kind::Start, &start)?;
     let to = Address { identity: of.to_identity.as_deref(), role: of.to_role.as_deref() };
     let left = leave(tx, env, &own, &packet, &to)?;

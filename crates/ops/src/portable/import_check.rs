@@ -1,6 +1,6 @@
 //! What a file that is imported must not hold, and whose project it must be of.
 
-use baton_model::baton_file::{MAX_RECEIPTS, PortableBaton, invalid_refusal};
+use baton_model::baton_file::{MAX_RECEIPTS, MAX_UNFINISHED, PortableBaton, invalid_refusal};
 use baton_model::id::{check_identity, check_label, check_project};
 use baton_model::refusal::{self, Refusal};
 use baton_model::repository::{canonical_address, is_commit_id};
@@ -25,6 +25,13 @@ pub(super) fn check(of: &PortableBaton) -> Result<(), Refusal> {
     }
     if of.receipts.len() > MAX_RECEIPTS {
         return Err(invalid_refusal("has too many receipts"));
+    }
+    if of.unfinished.len() > MAX_UNFINISHED {
+        return Err(invalid_refusal("has too many unfinished operations of git"));
+    }
+    for carried in &of.unfinished {
+        check_label("id of the baton", &carried.baton_id)?;
+        carried.check()?;
     }
     let commit = of.location.as_ref().and_then(|location| location.commit.as_deref());
     if commit.is_some_and(|id| !is_commit_id(id)) {

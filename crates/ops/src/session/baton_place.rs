@@ -1,9 +1,13 @@
 //! Where the work of a baton lies, for who lets it leave the ledger without picking it up.
 
+use baton_model::changes::CarriedOperation;
 use baton_model::repository::WorkingCopy;
 use baton_store::{Failure, baton};
+use serde::{Deserialize, Serialize};
 
+use super::carried_operations::not_finished;
 use super::prior_changes::UncommittedFiles;
+use super::work_location::WorkLocation;
 use super::{PickupResult, pickup_bundle, work_search};
 use crate::op::Cx;
 
@@ -11,14 +15,37 @@ use crate::op::Cx;
 pub(crate) struct PlaceOfWork {
     pub machine: String,
     pub copy: WorkingCopy,
+    /// Whether files are not committed there, or were not when it was left; nothing where that is not known.
+    pub was_dirty: Option<bool>,
+    /// What is not committed there, and in other folders of this machine in which earlier sessions left something.
+    pub uncommitted: Vec<UncommittedPlace>,
 }
 
-/// The working copy in which the work of a baton was left, as its pickup would name it.
-pub(crate) fn place_of_work(
+/// Files that are not committed in a folder of this machine.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UncommittedPlace {
+    /// The folder.
+    pub root: String,
+    /// The files; at most twenty.
+    pub files: Vec<String>,
+    /// How many there are in all.
+    pub files_total: usize,
+}
+
+/// What a baton leaves behind, as its pickup would say it.
+pub(crate) struct WorkOfBaton {
+    /// Where its work lies.
+    pub place: Option<PlaceOfWork>,
+    /// What git was in the middle of along its way, and nobody is known to have finished.
+    pub unfinished: Vec<CarriedOperation>,
+}
+
+/// Where the work of a baton lies, and what was not finished along its way.
+pub(crate) fn work_of_baton(
     cx: &mut Cx<'_>,
     project_id: &str,
     baton_id: &str,
-) -> Result<Option<PlaceOfWork>, Failure> {
+) -> Result<WorkOfBaton, Failure> {
     let Cx { store, env } = cx;
     let bundle = store.read(|tx| {
         let Some(left) = baton::get(tx, project_id, baton_id)? else { return Ok(None) };
@@ -30,7 +57,32 @@ pub(crate) fn place_of_work(
         };
         pickup_bundle::read(tx, env, project_id, &picked, (true, false)).map(Some)
     })?;
-    let Some(bundle) = bundle else { return Ok(None) };
+    let Some(mut bundle) = bundle else { return Ok(WorkOfBaton { place: None, unfinished: Vec::new() }) };
     let location = work_search::of_bundle(cx, &bundle, &mut UncommittedFiles::default())?;
-    Ok(location.map(|location| PlaceOfWork { machine: location.machine, copy: location.copy }))
+    let carried = std::mem::take(&mut bundle.carried_operations);
+    let unfinished = not_finished(cx, carried, location.as_ref());
+    Ok(WorkOfBaton { place: location.map(place), unfinished })
+}
+
+fn place(location: WorkLocation) -> PlaceOfWork {
+    let here = UncommittedPlace {
+        root: location.copy.root.clone(),
+        files_total: location.uncommitted_total.unwrap_or(location.uncommitted.len()),
+        files: location.uncommitted,
+    };
+    let earlier = location.earlier.into_iter().map(|earlier| UncommittedPlace {
+        root: earlier.copy.root,
+        files_total: earlier.uncommitted_total,
+        files: earlier.uncommitted,
+    });
+    let was_dirty = match location.is_this_machine {
+        true => location.uncommitted_total.map(|total| total > 0),
+        false => Some(location.was_dirty),
+    };
+    PlaceOfWork {
+        was_dirty,
+        uncommitted: std::iter::once(here).chain(earlier).filter(|place| place.files_total > 0).collect(),
+        machine: location.machine,
+        copy: location.copy,
+    }
 }

@@ -3,12 +3,14 @@
 use std::borrow::Cow;
 
 use baton_model::accounting::Remark;
+use baton_model::changes::CarriedOperation;
 use baton_model::delta::{Kind, Row};
 use baton_model::message;
 use baton_model::session::{ReleaseReason, Session, View};
 use baton_model::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::carried_operations::EarlierOperation;
 use super::received_handoff::ReceivedHandoff;
 use super::recovery::Recovered;
 use super::waiting_changes::WaitingChanges;
@@ -30,6 +32,9 @@ pub struct PickupOutput {
     /// Changes of earlier batons that no session of this line applied, and those that were applied and are there no more.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub earlier_changes: Vec<EarlierChanges>,
+    /// What git was in the middle of where earlier changes were made, and nobody is known to have finished since.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub earlier_operations: Vec<EarlierOperation>,
     /// Marks the answer of a repeated request.
     #[serde(flatten)]
     pub replay: Replay,
@@ -50,6 +55,9 @@ pub struct PickupOutput {
     /// Changes of earlier batons that sessions of this line applied.
     #[serde(skip)]
     pub(super) applied_changes: Vec<AppliedChanges>,
+    /// What git was in the middle of along the way of the baton, before it is known which of it was finished.
+    #[serde(skip)]
+    pub(super) carried_operations: Vec<CarriedOperation>,
     /// The baton, with its packet.
     pub baton: Option<PickedBaton>,
     /// The ledger entry of the pickup.

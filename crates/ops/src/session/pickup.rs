@@ -22,7 +22,7 @@ use super::{
     RegistrationOutcome, Releaser, SessionRegistration, notify, release, replace, resume_registered,
     update_baton, working_copy,
 };
-use super::{applied_changes, pickup_handoff, waiting_changes, work_search};
+use super::{applied_changes, carried_operations, pickup_handoff, waiting_changes, work_search};
 use crate::idempotency::request::{self, Request, Requester};
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation};
@@ -190,6 +190,7 @@ impl Operation for Pickup {
         waiting_changes::name_place(&mut bundle, cx.env.host);
         waiting_changes::note_root(cx, &bundle)?;
         applied_changes::name_applied(cx, &mut bundle)?;
+        carried_operations::name_operations(cx, &mut bundle);
         Ok(bundle)
     }
 }

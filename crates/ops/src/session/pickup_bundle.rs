@@ -149,6 +149,8 @@ pub(super) fn read(
         changes: None,
         earlier_changes: Vec::new(),
         applied_changes: Vec::new(),
+        earlier_operations: Vec::new(),
+        carried_operations: Vec::new(),
         project_id: project_id.to_owned(),
         identity: picked.identity.clone(),
         session_id: picked.session_id.clone(),

@@ -9,7 +9,7 @@ use baton_store::{Failure, Tx, delta};
 use serde_json::{Value, json};
 
 use crate::idempotency::request::hash;
-use crate::op::{Env, Host};
+use crate::op::{Cx, Env, Host};
 
 /// The field of a beginning that holds the marks.
 const FIELD: &str = "uncommitted_before";
@@ -108,6 +108,19 @@ pub(super) fn is_prior(
         return false;
     }
     marks(host, now, files).is_some_and(|marks| marks.iter().all(|mark| begun.marks.contains(mark)))
+}
+
+/// Whether all that is not committed where the caller stands lay there when a session began, and holds what it held then. Git and the disk
+/// are asked, so that this is found before the transaction of a wrap.
+pub(super) fn is_unchanged_since_begin(cx: &mut Cx<'_>, own: &Session) -> Result<bool, Failure> {
+    let caller = cx.env.caller;
+    let Some(root) = caller.git_root.as_deref().filter(|_| own.location.machine == caller.location.machine)
+    else {
+        return Ok(false);
+    };
+    let begun = cx.store.read(|tx| beginnings(tx, own))?;
+    let files = cx.env.host.uncommitted(root).filter(|files| !files.is_empty());
+    Ok(files.is_some_and(|files| is_prior(cx.env.host, &begun, (root, root), &files)))
 }
 
 /// A mark for each file: its path and what it holds.

@@ -8,6 +8,7 @@ use baton_store::{Failure, Tx, session};
 use serde::{Deserialize, Serialize};
 
 use super::bundle_view::PickupOutput;
+use super::carried_operations::on_the_way;
 use super::pickup::PickupResult;
 use super::work_location::WorkLocation;
 use crate::changes::{BatonChanges, LineChanges, note_presence, with_earlier};
@@ -278,6 +279,7 @@ pub(super) fn name_changes(
     let Some(baton_id) = picked.baton_id.as_ref().filter(|_| !bundle.replay.is_over()) else { return Ok(()) };
     let LineChanges { own, earlier, applied } = with_earlier(tx, &bundle.project_id, baton_id)?;
     bundle.applied_changes = applied;
+    bundle.carried_operations = on_the_way(tx, &bundle.project_id, baton_id)?;
     for changes in &earlier {
         bundle.instruction = format!("Also left: {}. {}", changes.message, bundle.instruction).into();
     }

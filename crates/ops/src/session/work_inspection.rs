@@ -6,6 +6,7 @@ use baton_model::session::Session;
 use baton_store::{Failure, baton, delta};
 
 use super::bundle_view::PickupOutput;
+use super::file_facts::file_facts;
 use super::prior_changes::UncommittedFiles;
 use super::work_advice::{OTHER_REPOSITORY, advice};
 use super::work_location::{EarlierLocation, WorkLocation};
@@ -86,12 +87,26 @@ fn has_new_document(host: &dyn Host, root: &str) -> bool {
     host.git(root).is_some_and(|state| state.new_document)
 }
 
-/// Whether the packet that a session left says that something was not committed where it worked; nothing where it does not say.
-pub(super) fn was_dirty(
+/// What a session left behind says of files that were not committed where it worked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct DirtyState {
+    /// Whether there were any.
+    pub is_dirty: bool,
+    /// Whether all of them lay there when the session began, and held what they held then.
+    pub is_unchanged: bool,
+}
+
+/// What a session left behind says of files that were not committed where it worked; nothing where it does not say. Of one that stands
+/// for a session of another ledger the file says it: its packet may be that of a later session, which worked in another place.
+pub(super) fn dirty_state(
     cx: &mut Cx<'_>,
     bundle: &PickupOutput,
     of: &Session,
-) -> Result<Option<bool>, Failure> {
+) -> Result<Option<DirtyState>, Failure> {
+    let of_file = cx.store.read(|tx| file_facts(tx, of))?;
+    if let Some(is_dirty) = of_file.was_dirty {
+        return Ok(Some(DirtyState { is_dirty, is_unchanged: false }));
+    }
     let picked = bundle.baton.as_ref();
     let body = cx.store.read(|tx| {
         let Some(own) = baton::of_session(tx, &of.project_id, &of.session_id)? else { return Ok(None) };
@@ -101,8 +116,10 @@ pub(super) fn was_dirty(
         }
     })?;
     let packet = body.and_then(|body| ValidatedPacket::parse(body).ok());
-    let git = packet.as_ref().and_then(|packet| packet.view().git.as_ref());
-    Ok(git.and_then(|git| git.dirty.or(git.new_document.then_some(false))))
+    let Some(git) = packet.as_ref().and_then(|packet| packet.view().git.as_ref()) else { return Ok(None) };
+    let is_dirty = git.dirty.or(git.new_document.then_some(false));
+    let is_unchanged = git.unchanged_since_begin;
+    Ok(is_dirty.map(|is_dirty| DirtyState { is_dirty, is_unchanged }))
 }
 
 /// Whether the caller's repository has a commit; what is checked out there is known without a look.

@@ -8,7 +8,7 @@ use baton_store::{Failure, Tx, baton, changes, delta, session_commit};
 
 use super::bundle_view::PickupOutput;
 use super::prior_changes::{self, Beginning, UncommittedFiles, beginnings, is_prior};
-use super::work_inspection::{FoundCopy, SessionCopy, as_checked_out, inspect, was_dirty};
+use super::work_inspection::{DirtyState, FoundCopy, SessionCopy, as_checked_out, dirty_state, inspect};
 use super::work_location::{EarlierLocation, WorkLocation};
 use crate::op::{Cx, Host};
 
@@ -28,8 +28,8 @@ struct CandidateSession {
     commits: Vec<String>,
     /// Commits that were made since it began and may be another session's.
     foreign: Vec<String>,
-    /// On another machine: what its packet says of files that were not committed, if anything. A folder of this machine says so itself.
-    was_dirty: Option<bool>,
+    /// On another machine: what it says of files that were not committed, if anything. A folder of this machine says so itself.
+    dirty_state: Option<DirtyState>,
     /// Where it began and picked up.
     beginnings: Vec<Beginning>,
     /// Whether it went on with the work of another one, and took nothing along that was not committed. What lay where the first of all
@@ -99,14 +99,20 @@ impl CandidateSession {
         self.is_successor && self.beginnings.first().is_some_and(|begun| Some(&begun.copy) == last)
     }
 
-    /// On another machine, of one that has the same checked out as at its beginning: whether its packet says that it left nothing, or
-    /// it has none and another one says that something was left elsewhere.
+    /// On another machine, of one that has the same checked out as at its beginning: whether its packet says that it left nothing of its
+    /// own, or it has none and another one says that something was left elsewhere.
     fn is_no_work(&self, all: &[Self]) -> bool {
         let is_left = |of: &Self| {
             let root = of.session.working_copy.as_ref().map(|copy| copy.root.as_str());
-            root.is_some_and(|root| dirty_word(all, &of.session, root) == Some(true))
+            of.has_left_own() == Some(true)
+                && root.is_some_and(|root| dirty_word(all, &of.session, root) == Some(true))
         };
-        self.was_dirty.map_or_else(|| all.iter().any(is_left), |was_dirty| !was_dirty)
+        self.has_left_own().map_or_else(|| all.iter().any(is_left), |has_left| !has_left)
+    }
+
+    /// Whether it says that it left something uncommitted that did not lie there before it began; nothing where it does not say.
+    fn has_left_own(&self) -> Option<bool> {
+        self.dirty_state.map(|state| state.is_dirty && !(state.is_unchanged && self.is_successor))
     }
 
     /// Whether it left something that is not committed in a folder. `root`: the folder as the session named it.
@@ -123,7 +129,7 @@ fn dirty_word(all: &[CandidateSession], session: &Session, root: &str) -> Option
         other.session.location.machine == session.location.machine
             && other.session.working_copy.as_ref().is_some_and(|copy| copy.root == root)
     };
-    all.iter().filter(is_there).find_map(|other| other.was_dirty)
+    all.iter().filter(is_there).find_map(|other| other.dirty_state).map(|state| state.is_dirty)
 }
 
 /// Where the work of a bundle lies, as far as the sessions on its way said so.
@@ -134,7 +140,7 @@ pub(super) fn of_bundle(
 ) -> Result<Option<WorkLocation>, Failure> {
     let mut all = cx.store.read(|tx| candidates(tx, &bundle.lineage))?;
     for of in all.iter_mut().filter(|of| of.session.location.machine != cx.env.caller.location.machine) {
-        of.was_dirty = was_dirty(cx, bundle, &of.session)?;
+        of.dirty_state = dirty_state(cx, bundle, &of.session)?;
     }
     let mut seen: Vec<WorkLocation> = Vec::new();
     let mut left = LeftPlaces::default();
@@ -341,7 +347,7 @@ fn candidates(tx: &mut Tx<'_>, lineage: &[Session]) -> Result<Vec<CandidateSessi
             foreign,
             has_commits: !commits.is_empty(),
             commits,
-            was_dirty: None,
+            dirty_state: None,
             beginnings: beginnings(tx, session)?,
             is_successor: depth + 1 < lineage.len() && !has_captured(tx, session)?,
         });

@@ -17,7 +17,7 @@ use super::conversation::{ConversationBaton, EarlierBaton, earlier_baton, keep, 
 use super::force::EndRequest;
 use super::leave::{finish, spend_held};
 use super::warning::Warning;
-use super::wrap_packet::packet;
+use super::wrap_packet::{packet, with_beginning};
 use super::wrap_text::{baton_taken_warning, keep_late_wrap, whole_packet};
 use super::{Address, leave, notify, working_copy, wrap_accounting};
 use crate::changes::{AppliedFindings, ChangesPlace, EarlierChanges};
@@ -170,6 +170,7 @@ impl Operation for Wrap {
             check_label("reason", why)?;
         }
         let project_id = resolve::project_of(cx, input.project.as_deref(), input.session.as_deref())?;
+        let packet = with_beginning(cx, packet, &input, &project_id)?;
         let warning = wrap_accounting::role_warning(cx, &project_id, input.role.as_deref())?;
         let Cx { store, env } = cx;
         let mut findings = WrapFindings { role_warning: warning, applied: None };

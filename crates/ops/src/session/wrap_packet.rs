@@ -3,10 +3,13 @@
 use baton_model::packet::{Packet, Party, Text, ValidatedPacket};
 use baton_model::refusal::Refusal;
 use baton_model::time::rfc3339;
+use baton_store::Failure;
 use serde_json::{Value, json};
 
+use super::force::EndRequest;
+use super::prior_changes::is_unchanged_since_begin;
 use super::wrap::WrapInput;
-use crate::op::Env;
+use crate::op::{Cx, Env};
 use crate::{packet_input, resolve};
 
 /// The packet that a call gives, or of its summary and what was given beside it.
@@ -46,6 +49,36 @@ fn summarized(input: &WrapInput, env: &Env<'_>) -> Result<ValidatedPacket, Refus
     view.git = view.git.or_else(|| env.caller.git_root.as_deref().and_then(|root| env.host.git(root)));
     view.other.extend(input.done.then(|| ("done".to_owned(), json!(true))));
     ValidatedPacket::from_view(view)
+}
+
+/// The packet, which says of the working copy whether all that is not committed there lay there when the session began. One that the
+/// caller gives is stored as it is, and so is the state of git that he gives.
+pub(super) fn with_beginning(
+    cx: &mut Cx<'_>,
+    packet: ValidatedPacket,
+    input: &WrapInput,
+    project_id: &str,
+) -> Result<ValidatedPacket, Failure> {
+    let is_given = input.packet.is_some() || input.packet_text.is_some() || input.fields.contains_key("git");
+    let is_dirty = packet.view().git.as_ref().is_some_and(|git| git.dirty == Some(true));
+    if is_given || !is_dirty {
+        return Ok(packet);
+    }
+    let Cx { store, env } = &mut *cx;
+    let own = match store.read(|tx| EndRequest::of_wrap(input).session(tx, env, project_id)) {
+        Ok(own) => own,
+        // What is wrong with the call the transaction says.
+        Err(Failure::Refused(_)) => return Ok(packet),
+        Err(fault) => return Err(fault),
+    };
+    if !is_unchanged_since_begin(cx, &own)? {
+        return Ok(packet);
+    }
+    let mut view = packet.view().clone();
+    if let Some(git) = &mut view.git {
+        git.unchanged_since_begin = true;
+    }
+    Ok(ValidatedPacket::from_view(view)?)
 }
 
 /// Who hands over, as far as the call itself tells.

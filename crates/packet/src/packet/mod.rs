@@ -290,6 +290,9 @@ pub struct Git {
     /// Whether `docs/PROJECT.md`, as `baton init` wrote it, is all that is not committed: no work, and `dirty` is left out then.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub new_document: bool,
+    /// Whether all that is not committed lay there when the session began, and holds what it held then. Packets of older versions do not say.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub unchanged_since_begin: bool,
     /// Commits that upstream does not have.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ahead: Option<i64>,

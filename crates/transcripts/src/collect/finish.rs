@@ -270,6 +270,7 @@ impl Collector<'_> {
                 .filter(|_| state.answered || session.branch.is_some() || session.commit.is_some())
                 .or_else(|| self.left_out_of_a_commit().map(|_| true)),
             new_document: false,
+            unchanged_since_begin: false,
             ahead: None,
             in_progress: state.in_progress.map(|begun| begun.name().to_owned()),
         }

@@ -19,7 +19,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::super::ActingIdentity;
-use super::export_remarks::{kept_back_text, remark_unpushed};
+use super::export_remarks::{kept_back_text, remark_left_behind, remark_unpushed};
 use crate::app::App;
 use crate::changes::{ExportNotes, carry};
 use crate::error::AppError;
@@ -110,6 +110,7 @@ pub(super) fn export(args: Export, app: &mut App) -> Result<(), AppError> {
     let protection = protection(&args, &preview.project_id, app)?;
     let Some(file) = args.output.filter(|_| !args.dry_run) else {
         remark_unpushed(&preview.baton, app);
+        remark_left_behind(&preview, app);
         return show(&preview, None, app);
     };
     input.dry_run = false;
@@ -136,6 +137,7 @@ pub(super) fn export(args: Export, app: &mut App) -> Result<(), AppError> {
         return Err(error);
     }
     remark_unpushed(&exported.baton, app);
+    remark_left_behind(&exported, app);
     for earlier in &exported.earlier_changes {
         app.remark(&format!(
             "not in the file: {}\n  here: apply them, `baton wrap --with-changes`, and export the baton that this leaves",
