@@ -41,9 +41,9 @@ impl Machine {
 
 /// Exports what waits: the place that the file names, and what is said at the sender.
 fn exported(terminal: &Terminal<'_>, file: &Path) -> (Value, String) {
-    let said = terminal.run(&["handoff", "export", "-o", &file.display().to_string()]).done().err;
+    let remarks = terminal.run(&["handoff", "export", "-o", &file.display().to_string()]).done().err;
     let text: Value = serde_json::from_slice(&fs::read(file).expect("a file")).expect("JSON");
-    (text["baton"]["location"].clone(), said)
+    (text["baton"]["location"].clone(), remarks)
 }
 
 /// Donna leaves a file uncommitted in a worktree, or nothing.
@@ -71,10 +71,10 @@ fn a_file_says_through_several_hops_what_was_not_committed_in_the_place_that_it_
     let beside = left(&stage, true);
     look(&stage.terminal("Lola"));
     let (first, second) = (stage.root().join("first.baton"), stage.root().join("second.baton"));
-    let (place, said) = exported(&stage.terminal("Lola"), &first);
+    let (place, remarks) = exported(&stage.terminal("Lola"), &first);
     assert_eq!((&place["root"], &place["was_dirty"]), (&json!(beside), &json!(true)), "{place:#}");
     let behind = format!("not committed, and not in the file: two in {}", beside.display());
-    assert!(said.contains(&behind), "the sender hears it: {said}");
+    assert!(remarks.contains(&behind), "the sender hears it: {remarks}");
     let desk = Machine::new(&stage, "desk");
     let found = desk.imported(&first);
     assert_eq!((&found["root"], &found["was_dirty"]), (&json!(beside), &json!(true)), "{found:#}");
@@ -94,9 +94,9 @@ fn a_file_says_nothing_of_what_lies_uncommitted_in_another_place_than_the_one_th
     let beside = left(&stage, false);
     look(&stage.terminal("Lola"));
     let file = stage.root().join("work.baton");
-    let (place, said) = exported(&stage.terminal("Lola"), &file);
+    let (place, remarks) = exported(&stage.terminal("Lola"), &file);
     assert_eq!((&place["root"], &place["was_dirty"]), (&json!(beside), &json!(false)), "{place:#}");
-    assert!(!said.contains("not committed"), "{said}");
+    assert!(!remarks.contains("not committed"), "{remarks}");
     let found = Machine::new(&stage, "desk").imported(&file);
     assert_eq!((&found["root"], found.get("was_dirty")), (&json!(beside), None), "{found:#}");
 }
@@ -123,9 +123,9 @@ fn the_ledger_of_several_machines_says_in_a_file_what_it_knows_of_the_place() {
     let beside = left(&stage, true);
     look(&cem);
     let file = stage.root().join("work.baton");
-    let (place, said) = exported(&cem, &file);
+    let (place, remarks) = exported(&cem, &file);
     assert_eq!((&place["root"], &place["was_dirty"]), (&json!(beside), &json!(true)), "{place:#}");
-    assert!(said.contains(&format!("in {} on another machine", beside.display())), "{said}");
+    assert!(remarks.contains(&format!("in {} on another machine", beside.display())), "{remarks}");
     let found = Machine::new(&stage, "third").imported(&file);
     assert_eq!((&found["root"], &found["was_dirty"]), (&json!(beside), &json!(true)), "{found:#}");
 }
@@ -137,6 +137,6 @@ fn files_that_go_along_are_not_said_to_stay_behind() {
     ann.json(&["start"]);
     stage.file("shop/a.txt", "changed\n");
     ann.json(&[&WRAP[..], &["--with-changes"]].concat());
-    let (_, said) = exported(&ann, &stage.root().join("one.baton"));
-    assert!(!said.contains("not committed"), "{said}");
+    let (_, remarks) = exported(&ann, &stage.root().join("one.baton"));
+    assert!(!remarks.contains("not committed"), "{remarks}");
 }

@@ -145,6 +145,7 @@ pub(super) fn read(
     let lineage = lineage(tx, project_id, picked, limits)?;
     let rules_reminders = reminders(tx, env, &project, (picked, recovered.as_ref()))?;
     let roster = open.iter().take(limits.sessions + 1).map(|session| ownership::view(env, session)).collect();
+    let chain = lineage.iter().map(ancestor).collect();
     let mut bundle = PickupOutput {
         changes: None,
         earlier_changes: Vec::new(),
@@ -173,11 +174,7 @@ pub(super) fn read(
         pending_signals: messages.iter().map(message_view::View::of).collect(),
         controller_status: has_more.cut("controller_status", roster, limits.sessions),
         rules_reminders,
-        inherited_chain: has_more.cut(
-            "inherited_chain",
-            lineage.iter().map(ancestor).collect(),
-            limits.chain,
-        ),
+        inherited_chain: has_more.cut("inherited_chain", chain, limits.chain),
         lineage,
         has_more: has_more.0,
     };
