@@ -1,5 +1,6 @@
 //! Commands in the answers of operations, for an agent that has tools: what helps a hand-off, why one failed, Baton's own notices.
 
+use baton_ops::answer::AnswerView;
 use serde_json::Value;
 
 use crate::tool_words::{line_with_call, with_calls};
@@ -21,11 +22,11 @@ pub(crate) fn in_tool_words(answer: &mut Value) {
 
 /// The error of a hand-off and of its steps, or the lines of a notice.
 fn handoff_or_notice(one: &mut Value) {
-    if one.get("handoff_id").is_some() {
+    if AnswerView(one).handoff_id().is_some() {
         replace(one, "last_error", with_calls);
         rows(one, "steps").iter_mut().for_each(|step| replace(step, "last_error", with_calls));
     }
-    if one.get("type").and_then(Value::as_str) == Some(NOTICE) {
+    if AnswerView(one).is_message_of(NOTICE) {
         replace(one, "body", |body| body.lines().map(line_with_call).collect::<Vec<_>>().join("\n"));
     }
 }

@@ -117,6 +117,11 @@ impl<'a> AnswerView<'a> {
         self.handoff_id().filter(|_| state.is_returned())
     }
 
+    /// Whether it is a message of this type.
+    pub fn is_message_of(self, kind: &str) -> bool {
+        self.text("type") == Some(kind)
+    }
+
     /// Whether it only shows what would be done.
     pub fn is_dry_run(self) -> bool {
         self.0.get("dry_run") == Some(&Value::Bool(true))

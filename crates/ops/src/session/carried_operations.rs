@@ -2,7 +2,7 @@
 //! that only the way of the work knows: a merge would lose its other parent in silence.
 
 use baton_model::changes::{CarriedOperation, GitOperation};
-use baton_store::{Failure, Tx, session};
+use baton_store::{Failure, Tx};
 use serde::{Deserialize, Serialize};
 
 use super::bundle_view::PickupOutput;
@@ -28,12 +28,8 @@ pub(super) fn on_the_way(
     baton_id: &str,
 ) -> Result<Vec<CarriedOperation>, Failure> {
     let mut found = line_operations(tx, project_id, baton_id)?;
-    let first = match &found.first_session {
-        Some(id) => session::get(tx, project_id, id)?,
-        None => None,
-    };
-    if let Some(first) = first {
-        for carried in file_facts(tx, &first)?.unfinished {
+    if let Some(first) = found.first_session.clone() {
+        for carried in file_facts(tx, project_id, &first)?.unfinished {
             found.add(carried);
         }
     }

@@ -3,7 +3,6 @@
 
 use baton_model::changes::CarriedOperation;
 use baton_model::delta::Kind;
-use baton_model::session::Session;
 use baton_store::{Failure, Tx, delta};
 use serde::{Deserialize, Serialize};
 
@@ -26,8 +25,8 @@ struct ImportEntry {
 }
 
 /// What the file said of which a session is that stands for one of another ledger; nothing of any other session.
-pub(super) fn file_facts(tx: &mut Tx<'_>, of: &Session) -> Result<FileFacts, Failure> {
-    let begun = delta::last_of_session(tx, &of.project_id, &of.session_id, Kind::Start)?;
+pub(super) fn file_facts(tx: &mut Tx<'_>, project_id: &str, session_id: &str) -> Result<FileFacts, Failure> {
+    let begun = delta::last_of_session(tx, project_id, session_id, Kind::Start)?;
     let entry = begun.and_then(|begun| serde_json::from_str::<ImportEntry>(&begun.body).ok());
     Ok(entry.unwrap_or_default().baton_file)
 }

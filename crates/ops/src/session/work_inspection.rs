@@ -103,7 +103,7 @@ pub(super) fn dirty_state(
     bundle: &PickupOutput,
     of: &Session,
 ) -> Result<Option<DirtyState>, Failure> {
-    let of_file = cx.store.read(|tx| file_facts(tx, of))?;
+    let of_file = cx.store.read(|tx| file_facts(tx, &of.project_id, &of.session_id))?;
     if let Some(is_dirty) = of_file.was_dirty {
         return Ok(Some(DirtyState { is_dirty, is_unchanged: false }));
     }

@@ -90,7 +90,7 @@ fn no_operation_asks_the_database_more_often_than_it_did() {
         ("task_claim", 11),
         ("task_close", 13),
         ("session_wrap", 7),
-        ("hd_exec", 8),
+        ("hd_exec", 10),
         ("a heartbeat kept beside", 2),
         ("of a session by its id", 1),
     ];
