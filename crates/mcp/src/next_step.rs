@@ -55,6 +55,10 @@ fn after_operation(operation: &str, answer: &Value) -> Option<String> {
         session::Pickup::NAME => after_pickup(&read::<session::Pickup>(answer)?),
         handoff::Create::NAME => after_create(&read::<handoff::Create>(answer)?),
         handoff::Retry::NAME => after_retry(&read::<handoff::Retry>(answer)?.row.handoff),
+        handoff::Show::NAME => match read::<handoff::Show>(answer)?.handoff {
+            handoff::HandoffOrBaton::Handoff(row) => after_show(&row.handoff)?,
+            handoff::HandoffOrBaton::Baton(_) => return None,
+        },
         handoff::Advance::NAME => "Noted; the other side sees it.".into(),
         message::Pending::NAME if !read::<message::Pending>(answer)?.items.is_empty() => {
             "Read them, answer what asks for it (ack or send), then mark them: mail {action: read, message_ids}.".into()
@@ -184,6 +188,22 @@ fn after_retry(handoff: &View) -> String {
         ),
         State::Offered => "It got through: the other project's next agent sees it.".into(),
         state => format!("It is {} by now: inbox {{action: get, id: {id}}} says more.", state.as_str()),
+    }
+}
+
+/// What its sender does about a hand-off that did not get through or came back; nothing of any other.
+fn after_show(handoff: &View) -> Option<String> {
+    let id = &handoff.handoff_id;
+    match handoff.state {
+        State::Failed => Some(format!(
+            "It did not get through: its sender mends what last_error names, then handoff {{action: retry, id: {id}}}, with repo where that is \
+             wrong; or handoff {{action: cancel, id: {id}}}."
+        )),
+        state @ (State::Declined | State::Expired) => Some(format!(
+            "It is {}: its sender leaves the work anew with handoff_create {{replaces: {id}}}, or drops it.",
+            state.as_str()
+        )),
+        _ => None,
     }
 }
 
@@ -346,6 +366,22 @@ mod tests {
         }
         let hint = next_step(handoff::Create::NAME, &answer);
         assert!(hint.starts_with("This request left hand-off h before, and it is declined now"), "{hint}");
+    }
+
+    #[test]
+    fn what_came_back_says_how_its_sender_goes_on() {
+        let mut handoff = received_handoff().row.handoff;
+        for (state, words) in [
+            (State::Failed, "handoff {action: retry, id: h}"),
+            (State::Declined, "handoff_create {replaces: h}"),
+            (State::Expired, "handoff_create {replaces: h}"),
+        ] {
+            handoff.state = state;
+            let sentence = after_show(&handoff).expect("a way on");
+            assert!(sentence.contains(words), "{sentence}");
+        }
+        handoff.state = State::Completed;
+        assert_eq!(after_show(&handoff), None);
     }
 
     #[test]

@@ -14,6 +14,9 @@ pub(crate) fn in_tool_words(answer: &mut Value) {
         replace(row, "help", line_with_call);
         replace(row, "why", with_calls);
     }
+    for warning in rows(answer, "warnings") {
+        replace(warning, "message", with_calls);
+    }
     for list in ["items", "pending_signals"] {
         rows(answer, list).iter_mut().for_each(handoff_or_notice);
     }
@@ -50,6 +53,7 @@ mod tests {
     #[test]
     fn what_helps_is_a_call_and_not_a_command() {
         let mut answer = json!({
+            "warnings": [{ "message": "the same was sent: take one back: `baton handoff cancel 01a2`" }],
             "sent": [{ "help": "baton handoff retry 01a2 --repo OWNER/NAME",
                 "why": "404: name the right one: `baton handoff retry 01a2 --repo OWNER/NAME`" }],
             "items": [
@@ -60,6 +64,8 @@ mod tests {
         });
         in_tool_words(&mut answer);
         let call = "handoff {action: retry, id: 01a2, repo}";
+        let warning = "the same was sent: take one back: handoff {action: cancel, id: 01a2}";
+        assert_eq!(answer["warnings"][0]["message"], warning);
         assert_eq!(answer["sent"][0]["help"], call);
         assert_eq!(answer["sent"][0]["why"], format!("404: name the right one: {call}"));
         assert_eq!(

@@ -154,7 +154,7 @@ fn way_on(state: State, event: Event) -> &'static str {
     use {Event as E, State as S};
     match (state, event) {
         (S::Declined | S::Cancelled | S::Expired, _) => {
-            "it is over: `baton handoff show ID` tells why; its sender can leave the work anew with `baton handoff create`"
+            "it is over: `baton handoff show ID` tells why; its sender can leave the work anew with `baton handoff create --replaces ID`"
         }
         (S::Offered, E::Complete) => {
             "accept it first with `baton pickup --handoff ID`, or say no with `baton handoff decline ID --why REASON`"

@@ -28,7 +28,7 @@ pub(super) fn unreachable_refusal(server: &Server, error: &reqwest::Error, may_b
         return Refusal::new(Kind::Outside, "server_unreachable", what, hint);
     }
     let what = format!("{url} cannot be reached: {cause}");
-    let hint = "see that `baton serve` runs there; without BATON_SERVER the store of this machine is used";
+    let hint = "see that `baton serve` runs there, and try again; without BATON_SERVER the store of this machine is used, which the others do not see";
     Refusal::new(Kind::Outside, "server_unreachable", what, hint)
 }
 

@@ -58,7 +58,7 @@ impl Operation for Drop {
         let (changes, earlier, unnamed) = store.write(&[&project_id], |tx| {
             resolve::require(tx, &project_id)?;
             resolve::admit_and_beat(tx, env, &project_id, &identity, Self::NAME)?;
-            let stored = find(tx, env, &project_id, Some(&input.baton_id))?;
+            let stored = find(tx, env, &project_id, Some(&input.baton_id)).map_err(nothing_to_drop)?;
             refuse_others(env, (&stored.baton_id, &stored.identity), &identity)?;
             let earlier = lineage::remove_earlier(tx, env, (&project_id, &identity), &stored)?;
             changes::remove(tx, &project_id, &stored)?;
@@ -73,5 +73,16 @@ impl Operation for Drop {
             Ok((dropped, earlier.baton_ids, unnamed))
         })?;
         Ok(DropOutput { project_id, identity, changes, earlier, unnamed })
+    }
+}
+
+/// The same failure; of a baton without changes it does not say how it would get some.
+fn nothing_to_drop(failure: Failure) -> Failure {
+    match failure {
+        Failure::Refused(mut refusal) if refusal.code == "changes_none" => {
+            refusal.hint = "there is nothing to drop".into();
+            Failure::Refused(refusal)
+        }
+        other => other,
     }
 }

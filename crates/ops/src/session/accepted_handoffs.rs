@@ -120,7 +120,13 @@ pub(crate) fn unattended<'a>(
     for one in accepted {
         let remark = if is_abandoned(tx, env, one)? {
             let by = HandoffDetails::of(one).accepted_as;
-            let by = by.map_or_else(|| "an agent".to_owned(), |name| visible(&name));
+            let is_own =
+                |name: &String| viewer.is_some_and(|viewer| identity_key(viewer) == identity_key(name));
+            let by = match by {
+                Some(name) if is_own(&name) => "you".to_owned(),
+                Some(name) => visible(&name),
+                None => "an agent".to_owned(),
+            };
             takeover_remark(one, &format!("which {by} accepted, has nobody at work on it"))
         } else if let Some(viewer) = viewer
             && is_of_earlier_session(tx, env, one, (viewer, None))?

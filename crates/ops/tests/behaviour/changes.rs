@@ -95,6 +95,8 @@ on_every_backend! {
         assert_eq!(parts(w), 1, "they are kept once");
         w.ok(&ann, "changes_drop", json!({ "baton_id": first }));
         assert_eq!((content(w, &ann, &second), parts(w)), (b"same".to_vec(), 1));
+        let again = w.no(&ann, "changes_drop", json!({ "baton_id": first }), "changes_none");
+        assert_eq!(again["hint"], "there is nothing to drop", "{again:#}");
         let refused = w.no(&ann, "changes_show", json!({ "baton_id": first }), "changes_none");
         assert!(text(&refused, "hint").contains("`baton changes keep "), "{refused:#}");
         w.ok(&ann, "changes_drop", json!({ "baton_id": second }));

@@ -115,7 +115,7 @@ on_every_backend! {
         assert!(says(&ended["reminders"], &command), "{ended:#}");
         // Dora is at work again, on something else.
         let started = w.ok(&at_q("Dora"), "session_start", json!({}));
-        assert!(says(&started, "Dora accepted, has nobody at work on it"), "{started:#}");
+        assert!(says(&started, "which you accepted, has nobody at work on it"), "{started:#}");
         let picked = w.ok(&at_q("Emil"), "hd_exec", json!({}));
         assert!(says(&picked["rules_reminders"], &command), "{picked:#}");
         let taken = w.ok(&at_q("Fritz"), "hd_exec", json!({ "handoff_id": id }));

@@ -1,12 +1,11 @@
 //! Verbs of `baton task` that write.
 
 use baton_model::id::visible;
-use baton_model::task::view::View;
-use baton_model::task::word::similar_type;
 use baton_ops::task as ops;
 
 use super::super::{ActingIdentity, seconds};
 use super::fields::{Fields, object};
+use super::remarks::{name_similar_type, name_unknown_assignee};
 use super::{overview, query, run_for_each};
 use crate::app::App;
 use crate::error::AppError;
@@ -41,20 +40,11 @@ pub(super) fn create(create: Create, app: &mut App) -> Result<(), AppError> {
     };
     let made = app.run::<ops::Create>(&input)?;
     name_similar_type(&made.task.view, app);
+    name_unknown_assignee(input.assignee.as_deref(), made.task.identity.as_deref(), app)?;
     app.show(&made, |made| match create.silent {
         true => format!("{}\n", visible(&made.task.view.id)),
         false => query::line(&made.task.view),
     })
-}
-
-/// Says of a type that is none of the known ones and nearly one of them which that is: any word may be a type.
-fn name_similar_type(task: &View, app: &App) {
-    if let Some(known) = similar_type(&task.issue_type) {
-        let (id, word) = (visible(&task.id), visible(&task.issue_type));
-        app.remark(&format!(
-            "warning: `{word}` is a type of your own; did you mean {known}? `baton task update {id} --type {known}`"
-        ));
-    }
 }
 
 #[derive(clap::Args)]
@@ -208,7 +198,8 @@ pub(super) fn release(release: Release, app: &mut App) -> Result<(), AppError> {
             assignee: release.assignee.clone(),
             ..ops::ReleaseInput::default()
         },
-    )
+    )?;
+    name_unknown_assignee(release.assignee.as_deref(), None, app)
 }
 
 #[derive(clap::Args)]
@@ -268,6 +259,7 @@ pub(super) fn update(update: Update, app: &mut App) -> Result<(), AppError> {
     if has_type {
         name_similar_type(&changed.task.view, app);
     }
+    name_unknown_assignee(input.assignee.as_deref(), changed.task.identity.as_deref(), app)?;
     app.show(&changed, |changed| match update.silent {
         true => String::new(),
         false => query::line(&changed.task.view),

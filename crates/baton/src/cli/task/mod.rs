@@ -4,6 +4,7 @@ mod change;
 mod fields;
 mod overview;
 mod query;
+mod remarks;
 mod remove;
 
 use baton_model::task::view::View;

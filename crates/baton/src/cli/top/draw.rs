@@ -30,7 +30,7 @@ const HELP: &[&str] = &[
     "/             only rows with these words, among all; Esc ends it",
     "p             pick up a baton or a hand-off; u gives it back",
     "w             withdraw a baton that you left; take back a message that nobody has read",
-    "r             reassign a session; give a task to another, or to the router",
+    "r             reassign a session; give a task away (v: the one that waits)",
     "e             end your session: what it holds waits again; close a task",
     "b             give a task back, or take it back from its agent",
     "m             write to whom a row is about, or to anybody of its project",

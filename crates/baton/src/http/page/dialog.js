@@ -77,7 +77,7 @@ function ask(title, fields, label, act, risky = false, busy = null) {
       if (!dialog.isConnected) { refused(error); return; }
       errors.replaceChildren(trouble(error));
       // The token was forgotten or revoked meanwhile: with another one, what was typed is sent.
-      if (error.code === 'token_invalid') askToken();
+      if (error.code === 'token_invalid') askToken(() => { errors.replaceChildren(); if (dialog.isConnected) form.requestSubmit(main); });
     } finally {
       main.disabled = false;
       main.textContent = label;

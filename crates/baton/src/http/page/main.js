@@ -129,14 +129,18 @@ function drawSoon() {
 }
 
 let asking = false;
-function askToken() {
+const afterToken = [];
+/** Asks for a valid token; `then` goes on with it. */
+function askToken(then = null) {
+  if (then) afterToken.push(then);
   if (asking) return;
   asking = true;
   const dialog = tokenDialog('This server asks for a token', ['Paste the token that you were given.'], null, () => {
     address = null;
     draw();
+    for (const goOn of afterToken.splice(0)) goOn();
   });
-  dialog.addEventListener('close', () => { asking = false; });
+  dialog.addEventListener('close', () => { asking = false; afterToken.length = 0; });
 }
 
 setInterval(() => {

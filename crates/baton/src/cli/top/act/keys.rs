@@ -73,7 +73,11 @@ pub(crate) fn hints(target: &Target) -> String {
     }
     let is_offered = |one: &OfferedAction| one.in_place_of.is_none() || one.action == RowAction::Release;
     let own = keys(target).filter(|(_, one)| is_offered(one));
-    own.map(|(letter, one)| format!("{letter} {}", words(one))).collect::<Vec<_>>().join(" · ")
+    let text = |letter, one| match letter {
+        SECOND_ASSIGNMENT => "give this one to another".to_owned(),
+        _ => words(one),
+    };
+    own.map(|(letter, one)| format!("{letter} {}", text(letter, one))).collect::<Vec<_>>().join(" · ")
 }
 
 /// What to say of a letter that means nothing for a row, and something for others.
