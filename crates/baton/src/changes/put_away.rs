@@ -122,7 +122,14 @@ fn stash_of(root: &Path, files: &[String]) -> String {
         (own_total, total) if can_name_own && own_total <= total.max(MAX_PATHS) => {
             format!("git stash push -u -- {}", paths(&own, ""))
         }
-        _ => format!("git stash push -u -- :/ {}", paths(&others, "exclude,")),
+        _ => {
+            let others = paths(&others, "exclude,");
+            let own = git::folders_own(root);
+            format!(
+                "git stash push -u -- :/ {}",
+                std::iter::once(others).chain(own).collect::<Vec<_>>().join(" ")
+            )
+        }
     };
     format!("{}{command}", intended(root, files))
 }
@@ -170,7 +177,7 @@ fn edited_since(root: &Path, given: &[String], changes: &Changes) -> String {
     match edited.is_empty() {
         true => String::new(),
         false => format!(
-            "; edited here since: {}, which `git stash show -p` shows, so bring that into the work before you drop the stash",
+            "; edited here since: {}, which `git stash show -p --include-untracked` shows, so bring that into the work before you drop the stash",
             list(&edited)
         ),
     }

@@ -45,7 +45,7 @@ pub(crate) use layout::{
 };
 pub(crate) use plumbing::Plumbing;
 pub(crate) use reflog::commits_made;
-pub(crate) use stash::stash_command;
+pub(crate) use stash::{folders_own, stash_command};
 pub(crate) use state::{state, uncommitted};
 pub(crate) use transfer::transfer;
 

@@ -7,18 +7,22 @@ use baton_model::shell::shell_word;
 
 use super::read;
 
-/// The command for the working copy with this top folder. A settings file that git does not track stays where it is: it may be what
-/// says to which project the folder belongs.
+/// The command for the working copy with this top folder. What belongs to the folder itself stays where it is.
 pub(crate) fn stash_command(root: &Path) -> String {
-    let everywhere = format!(":(top,glob)**/{SETTINGS_FILE}");
-    let args = ["ls-files", "-z", "--others", "--exclude-standard", "--", &everywhere];
-    let found = read(root, &args).unwrap_or_default();
-    let own: Vec<String> =
-        found.split('\0').filter(|path| is_settings(path.as_bytes())).map(exclusion).collect();
+    let own = folders_own(root);
     match own.is_empty() {
         true => "git stash -u".to_owned(),
         false => format!("git stash push -u {}", own.join(" ")),
     }
+}
+
+/// What no stash may take, as the words of a command that leave it alone: settings files that git does not track. They may be what says
+/// to which project the folder belongs, and go along with no work.
+pub(crate) fn folders_own(root: &Path) -> Vec<String> {
+    let everywhere = format!(":(top,glob)**/{SETTINGS_FILE}");
+    let args = ["ls-files", "-z", "--others", "--exclude-standard", "--", &everywhere];
+    let found = read(root, &args).unwrap_or_default();
+    found.split('\0').filter(|path| is_settings(path.as_bytes())).map(exclusion).collect()
 }
 
 /// A path that a command leaves alone, in whatever folder of the working copy it is typed.

@@ -179,3 +179,19 @@ fn a_file_that_is_not_trusted_makes_the_trusted_one_above_it_not_void() {
         assert_eq!(project(&there), "other");
     }
 }
+
+#[test]
+fn a_stash_that_leaves_a_secret_beside_a_removed_file_leaves_the_settings_in_place_too() {
+    let (stage, first, _second) = two_clones();
+    let ann = stage.terminal("Ann").within(&first);
+    ann.json(&["start"]);
+    git(&stage, &first, &["rm", "-q", "b.txt"]);
+    let secret = format!("key = \"{}{}\"\n", "AKIA", "Q3EGRIFHJ7ZSKWML");
+    fs::write(first.join("sec.txt"), &secret).expect("written");
+    let shown = ann.text(&WRAP);
+    let stash = command(&shown, "git stash push");
+    typed(&ann, &format!("git config user.name a; git config user.email a@b; {stash}; git stash drop -q"));
+    assert_eq!(fs::read_to_string(first.join("sec.txt")).expect("read"), secret);
+    assert!(first.join("b.txt").exists(), "{stash}");
+    assert_eq!(project(&ann), "till", "{stash}");
+}

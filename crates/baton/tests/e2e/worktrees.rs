@@ -417,7 +417,9 @@ fn what_the_user_trusts_in_a_repository_counts_in_its_worktrees_until_it_changes
     fs::copy(stage.shop().join(".baton.toml"), strange.join(".baton.toml")).expect("copied");
     assert_ne!(is_trusted(&strange), is_trusted(&beside), "another repository with the same content");
     fs::write(beside.join(".baton.toml"), "project = \"shop\"\nidentity = \"Evil\"\n").expect("written");
-    assert_ne!(is_trusted(&beside), is_trusted(&stage.shop()), "changed content");
+    let found = ann.within(&beside).json(&["doctor"])["repository"].clone();
+    assert_eq!(found["trusted"], true, "the file of the main working copy decides: {found:#}");
+    assert!(text(&found["outranked"][0], "path").ends_with("beside/.baton.toml"), "changed: {found:#}");
 }
 
 #[test]
