@@ -35,6 +35,7 @@ mod safe;
 mod scopes;
 mod sent;
 mod shared;
+mod situations;
 mod states;
 mod tab;
 mod tabs;

@@ -57,7 +57,7 @@ fn story(pause: Duration) -> Stage {
 }
 
 /// Writes the picture, if that was asked for.
-fn keep(folder: Option<&str>, name: &str, base64: &str) {
+pub(super) fn keep(folder: Option<&str>, name: &str, base64: &str) {
     let Some(folder) = folder else { return };
     let file = std::fs::File::create(Path::new(folder).join(format!("{name}.png"))).expect("picture");
     let mut decode =
@@ -75,11 +75,11 @@ fn the_pictures_of_the_guide() {
     let batons = server.ok("baton_list", &json!({ "project": "shop" }));
     let newest = items(&batons).into_iter().find(|one| one["from"] == "Lola").expect("Lola's last baton");
     let thread = format!("thread/shop/{}", text(&newest, "baton_id"));
-    for (name, place, dark) in [
-        ("home", "", false),
-        ("project", "project/shop", false),
-        ("project-dark", "project/shop", true),
-        ("thread", &thread, false),
+    for (name, place, dark, height) in [
+        ("home", "", false, 560),
+        ("project", "project/shop", false, 780),
+        ("project-dark", "project/shop", true, 780),
+        ("thread", &thread, false, 560),
     ] {
         let tab = Tab::open(&browser, &server.address, place, Look { width: 1120, dark });
         tab.until("document.querySelector('#live').textContent === 'live'");
@@ -92,7 +92,7 @@ fn the_pictures_of_the_guide() {
             tab.until("document.querySelectorAll('svg .pass').length === 3");
             tab.until("document.querySelectorAll('svg .hand.free').length >= 1");
         }
-        let picture = tab.picture(560);
+        let picture = tab.picture(height);
         assert!(picture.len() > 10_000 && picture.len() < 200_000, "{name}: {}", picture.len());
         keep(folder.as_deref(), name, &picture);
     }
