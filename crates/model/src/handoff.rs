@@ -153,8 +153,11 @@ fn event_message(state: State, event: Event) -> String {
 fn way_on(state: State, event: Event) -> &'static str {
     use {Event as E, State as S};
     match (state, event) {
-        (S::Declined | S::Cancelled | S::Expired, _) => {
+        (S::Declined | S::Expired, _) => {
             "it is over: `baton handoff show ID` tells why; its sender can leave the work anew with `baton handoff create --replaces ID`"
+        }
+        (S::Cancelled, _) => {
+            "it is over: `baton handoff show ID` tells why; its sender can leave the work anew with another `baton handoff create`"
         }
         (S::Offered, E::Complete) => {
             "accept it first with `baton pickup --handoff ID`, or say no with `baton handoff decline ID --why REASON`"

@@ -268,8 +268,9 @@ fn late(
     let is_end = matches!(input.action, Action::Complete | Action::Decline);
     let is_late = matches!(no.code, "handoff_state" | "handoff_not_yours" | RELEASED)
         && !matches!(before.state, State::Planned | State::Pending | State::Offered | State::Failed);
-    let Some(result) = input.result.as_deref().filter(|text| is_end && is_late && !text.trim().is_empty())
-    else {
+    // The reason of a forced act stands apart from its words.
+    let given = input.result.as_deref().or(input.why.as_deref());
+    let Some(result) = given.filter(|text| is_end && is_late && !text.trim().is_empty()) else {
         return Err(no.into());
     };
     let kind = late_words::kind_of(before, event(input.action), no.code == "handoff_not_yours");

@@ -26,7 +26,7 @@ use super::steps::{draft, note_tags, task_of};
 use super::{Progress, Row, by_id, record};
 use crate::idempotency::request::{self, Request, Requester};
 use crate::op::{Cx, Env, Meta, Operation};
-use crate::project::{refuse_merged, require_not_merged};
+use crate::project::{merged_into, refuse_merged, require_not_merged};
 use crate::saga::advance;
 use crate::{packet_input, priority, project_name, resolve};
 
@@ -54,7 +54,7 @@ impl Operation for Create {
     type Output = CreateOutput;
 
     fn run(input: CreateInput, cx: &mut Cx<'_>) -> Result<CreateOutput, Failure> {
-        let from = resolve::project_id(cx.store, &cx.env, input.from_project_id.as_deref())?;
+        let from = sender(cx, &input)?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let Cx { store, env } = cx;
         let (who, scope) = (Requester::of(env, &identity), (from.as_str(), Self::NAME));
@@ -89,6 +89,16 @@ impl Operation for Create {
             Ok(CreateOutput::Made(Box::new(made)))
         })
     }
+}
+
+/// The project that sends: of a hand-off that came back, the one into which its sender was merged.
+fn sender(cx: &mut Cx<'_>, input: &CreateInput) -> Result<String, Failure> {
+    let from = resolve::project_id(cx.store, &cx.env, input.from_project_id.as_deref())?;
+    if input.replaces.is_none() {
+        return Ok(from);
+    }
+    let now = cx.store.read(|tx| merged_into(tx, &from))?;
+    Ok(now.unwrap_or(from))
 }
 
 fn check(input: &CreateInput) -> Result<String, Refusal> {

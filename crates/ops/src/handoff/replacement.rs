@@ -14,6 +14,7 @@ use super::expiry::expire_overdue;
 use super::linked_documents::LinkedDocument;
 use super::outdated_news::follow_replacement;
 use crate::op::Env;
+use crate::project::merged_into;
 
 /// A call with what it takes over.
 pub(super) struct FilledInput {
@@ -97,7 +98,9 @@ pub(super) fn default_key(handoff_id: &str) -> String {
 fn returned(tx: &mut Tx<'_>, env: &Env<'_>, id: &str, from: &str) -> Result<Handoff, Failure> {
     let stored = by_id(tx, &env.caller.grant, id)?;
     let known = as_of_now(tx, env, stored.clone())?;
-    if known.from_project_id != from {
+    // What a project sent that was merged is the sender's still.
+    let sender = merged_into(tx, &known.from_project_id)?.unwrap_or_else(|| known.from_project_id.clone());
+    if sender != from {
         return Err(not_sent_refusal(&known, id, from).into());
     }
     if !known.state.is_returned() {

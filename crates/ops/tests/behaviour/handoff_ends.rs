@@ -107,6 +107,17 @@ on_every_backend! {
         assert_eq!((&row["why"], &row["late"]["result"]), (&json!("no time"), &json!("another reason")), "{row:#}");
     }
 
+    fn a_forced_decline_that_comes_late_leaves_its_reason(w) {
+        let id = create(w);
+        w.ok(&sender(), "handoff_advance", json!({ "id": id, "action": "cancel", "why": "mine" }));
+        let late = json!({ "id": id, "action": "decline", "force": true, "why": "wrong repository" });
+        let refusal = w.no(&agent("Cy").project("q"), "handoff_advance", late, "handoff_state");
+        assert!(text(&refusal, "message").contains("is kept with it as a late reason"), "{refusal:#}");
+        assert_eq!(w.ok(&sender(), "handoff_show", json!({ "id": id }))["late_results"][0]["result"], "wrong repository");
+        let hint = text(&refusal, "hint");
+        assert!(!hint.contains("--replaces"), "one that was taken back is not left anew by its id: {hint}");
+    }
+
     fn what_another_answers_while_the_acceptor_works_is_on_the_senders_list(w) {
         let id = create(w);
         act(w, &receiver(), &id, "accept");

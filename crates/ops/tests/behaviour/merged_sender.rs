@@ -160,6 +160,21 @@ on_every_backend! {
         assert!(column(&news, "subject").concat().contains("was completed"), "{news:#?}");
     }
 
+    fn what_a_merged_project_sent_and_got_back_is_left_anew_where_it_goes_on(w) {
+        let id = hand_over(w);
+        w.ok(&at("Ben", "p"), "handoff_advance", json!({ "id": id, "action": "decline", "why": "no time" }));
+        merge(w, "zold", "secret", false);
+        w.register("other");
+        let refusal = w.no(&at("Zed", "other"), "handoff_create", json!({ "replaces": id }), "handoff_state");
+        assert!(text(&refusal, "message").contains("was not sent by project other"), "{refusal:#}");
+        // Under either name: a page that was open before the merge names the old one.
+        let dry = json!({ "replaces": id, "from_project_id": "zold", "dry_run": true });
+        w.ok(&at("Zed", "secret"), "handoff_create", dry);
+        let anew = w.ok(&at("Zed", "secret"), "handoff_create", json!({ "replaces": id }));
+        assert_eq!((&anew["from_project_id"], &anew["subject"]), (&json!("secret"), &json!("the schema")));
+        assert_eq!(list(&w.ok(&at("Zed", "secret"), "attention_list", json!({}))["mine"]), Vec::<Value>::new());
+    }
+
     fn an_undone_merge_gives_a_hand_off_its_sender_back(w) {
         let id = hand_over(w);
         w.register("last");
