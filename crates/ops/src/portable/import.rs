@@ -183,6 +183,7 @@ fn import(
     let facts = FileFacts {
         was_dirty: of.location.as_ref().and_then(|location| location.was_dirty),
         unfinished: of.unfinished.clone(),
+        earlier: of.earlier.clone(),
     };
     let start = json!({ "summary": what, "surface": own.surface, "baton_file": facts });
     append_json(tx, env, &Author::session(&own), Kind::Start, &start)?;

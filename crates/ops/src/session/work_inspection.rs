@@ -10,7 +10,7 @@ use super::file_facts::file_facts;
 use super::prior_changes::UncommittedFiles;
 use super::work_advice::{OTHER_REPOSITORY, advice};
 use super::work_location::{EarlierLocation, WorkLocation};
-use super::working_copy_lookup::{LeftCopy, PlaceNow, has_branch, look_up};
+use super::working_copy_lookup::{LeftCopy, PlaceNow, has_branch, is_branch_behind, look_up};
 use crate::op::{Cx, Host};
 
 /// Most uncommitted files that are named.
@@ -52,11 +52,24 @@ fn uncommitted_in(
     let changed = files.of(host, &copy.root).filter(|changed| !changed.is_empty())?;
     let uncommitted = changed.iter().take(MAX_NAMED_FILES).cloned().collect();
     let copy = as_checked_out(host, copy);
-    Some(EarlierLocation { copy, uncommitted, uncommitted_total: changed.len(), lacks_commit: false })
+    Some(EarlierLocation {
+        copy,
+        uncommitted,
+        uncommitted_total: changed.len(),
+        ..EarlierLocation::default()
+    })
 }
 
-/// Notes where in the caller's repository the branch of the work is checked out: git checks no branch out twice.
+/// Notes where in the caller's repository the branch of the work is checked out, since git checks no branch out twice, and whether it
+/// lacks the commit of the work there.
 pub(super) fn note_checkout(host: &dyn Host, own_root: Option<&String>, found: &mut WorkLocation) {
+    let root = if found.is_found() { Some(&found.copy.root) } else { own_root };
+    let left = found.copy.branch.clone().zip(found.copy.commit.clone()).zip(root.cloned());
+    if let Some(((branch, commit), root)) = left.filter(|_| found.names_switch())
+        && is_branch_behind(host, &root, &branch, &commit)
+    {
+        found.is_behind_on(&branch, &commit);
+    }
     let checked_out = found.copy.branch.clone().zip(own_root).and_then(|(branch, root)| {
         Some((host.checkout_of(root, &branch).filter(|folder| folder != root)?, branch))
     });
