@@ -1,9 +1,10 @@
 //! A working copy in which work was left, as it is now.
 
+use baton_model::delta::Kind;
 use baton_model::packet::ValidatedPacket;
 use baton_model::repository::WorkingCopy;
 use baton_model::session::Session;
-use baton_store::{Failure, baton, delta};
+use baton_store::{Failure, Tx, baton, changes, delta};
 
 use super::bundle_view::PickupOutput;
 use super::file_facts::file_facts;
@@ -198,4 +199,25 @@ pub(super) fn inspect(
         advice.push_str(&earlier);
     }
     Ok(FoundCopy { location: found, uncommitted: changed })
+}
+
+/// Whether a session left a baton with changes of its own: what was not committed counts as its work then.
+pub(super) fn has_captured(tx: &mut Tx<'_>, of: &Session) -> Result<bool, Failure> {
+    let Some(left) = baton::of_session(tx, &of.project_id, &of.session_id)? else { return Ok(false) };
+    let Some(own) = changes::get(tx, &of.project_id, &left.baton_id)? else { return Ok(false) };
+    let held = match &of.baton_id {
+        Some(held) => changes::get(tx, &of.project_id, held)?,
+        None => None,
+    };
+    Ok(held.is_none_or(|held| held.content_hash != own.content_hash))
+}
+
+/// Whether a session wrapped or saved a checkpoint.
+pub(super) fn has_saved(tx: &mut Tx<'_>, of: &Session) -> Result<bool, Failure> {
+    for kind in [Kind::Wrap, Kind::Checkpoint] {
+        if delta::last_of_session(tx, &of.project_id, &of.session_id, kind)?.is_some() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }

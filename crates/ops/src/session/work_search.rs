@@ -1,16 +1,17 @@
 //! Finds where picked-up work lies. That is where the latest session on the way of the baton left something: files that are not
 //! committed, or commits of its own. A session that only looked hides nothing.
 
-use baton_model::delta::Kind;
 use baton_model::repository::{CommitsPlace, SessionCommitsQuery, WorkingCopy};
 use baton_model::session::Session;
-use baton_store::{Failure, Tx, baton, changes, delta, session_commit};
+use baton_store::{Failure, Tx, baton, session_commit};
 
 use super::bundle_view::PickupOutput;
 use super::file_facts::file_facts;
 use super::prior_changes::{self, Beginning, UncommittedFiles, beginnings, is_prior};
 use super::work_behind::{LeftBehind, LineCommits, earlier_location, name_behind};
-use super::work_inspection::{DirtyState, FoundCopy, SessionCopy, dirty_state, inspect};
+use super::work_inspection::{
+    DirtyState, FoundCopy, SessionCopy, dirty_state, has_captured, has_saved, inspect,
+};
 use super::work_location::WorkLocation;
 use crate::op::{Cx, Host};
 
@@ -155,10 +156,7 @@ pub(super) fn of_bundle(
     bundle: &PickupOutput,
     files: &mut UncommittedFiles,
 ) -> Result<Option<WorkLocation>, Failure> {
-    let mut all = cx.store.read(|tx| candidates(tx, &bundle.lineage))?;
-    for of in all.iter_mut().filter(|of| of.session.location.machine != cx.env.caller.location.machine) {
-        of.dirty_state = dirty_state(cx, bundle, &of.session)?;
-    }
+    let all = line_sessions(cx, bundle)?;
     let mut seen: Vec<WorkLocation> = Vec::new();
     let mut left = LeftPlaces::default();
     let mut is_before_commits = false;
@@ -209,11 +207,25 @@ pub(super) fn of_bundle(
         is_before_commits = has_commits;
     }
     of_file(cx, bundle, files, (&mut seen, &mut left, &mut behind))?;
+    Ok(latest(cx, &seen, &left, (&line_commits(&all), behind)))
+}
+
+/// The sessions on the way of a bundle, with what those of other machines say of files that were not committed.
+fn line_sessions(cx: &mut Cx<'_>, bundle: &PickupOutput) -> Result<Vec<CandidateSession>, Failure> {
+    let mut all = cx.store.read(|tx| candidates(tx, &bundle.lineage))?;
+    for of in all.iter_mut().filter(|of| of.session.location.machine != cx.env.caller.location.machine) {
+        of.dirty_state = dirty_state(cx, bundle, &of.session)?;
+    }
+    Ok(all)
+}
+
+/// From which commits they went on.
+fn line_commits(all: &[CandidateSession]) -> LineCommits {
     let mut line = LineCommits::default();
-    for of in &all {
+    for of in all {
         line.add(&of.session, of.beginnings.iter().map(|begun| &begun.copy));
     }
-    Ok(latest(cx, &seen, &left, (&line, behind)))
+    line
 }
 
 /// Adds what the file says with which the work came: places on its way in other ledgers, one of which may lie on this machine.
@@ -369,25 +381,4 @@ fn candidates(tx: &mut Tx<'_>, lineage: &[Session]) -> Result<Vec<CandidateSessi
         });
     }
     Ok(candidates)
-}
-
-/// Whether a session left a baton with changes of its own: what was not committed counts as its work then.
-fn has_captured(tx: &mut Tx<'_>, of: &Session) -> Result<bool, Failure> {
-    let Some(left) = baton::of_session(tx, &of.project_id, &of.session_id)? else { return Ok(false) };
-    let Some(own) = changes::get(tx, &of.project_id, &left.baton_id)? else { return Ok(false) };
-    let held = match &of.baton_id {
-        Some(held) => changes::get(tx, &of.project_id, held)?,
-        None => None,
-    };
-    Ok(held.is_none_or(|held| held.content_hash != own.content_hash))
-}
-
-/// Whether a session wrapped or saved a checkpoint.
-fn has_saved(tx: &mut Tx<'_>, of: &Session) -> Result<bool, Failure> {
-    for kind in [Kind::Wrap, Kind::Checkpoint] {
-        if delta::last_of_session(tx, &of.project_id, &of.session_id, kind)?.is_some() {
-            return Ok(true);
-        }
-    }
-    Ok(false)
 }
