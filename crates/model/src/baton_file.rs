@@ -9,6 +9,7 @@ use crate::changes::{CarriedOperation, Manifest};
 use crate::lossless_json;
 use crate::packet::ValidatedPacket;
 use crate::refusal::Refusal;
+use crate::repository::WorkingCopy;
 use crate::time::Timestamp;
 
 /// The word by which a file is known as one.
@@ -21,6 +22,8 @@ pub const MAX_BYTES: u64 = 128 * 1024 * 1024;
 pub const MAX_RECEIPTS: usize = 50;
 /// The most operations of git that one file carries.
 pub const MAX_UNFINISHED: usize = 50;
+/// The most earlier places that one file carries.
+pub const MAX_EARLIER: usize = 20;
 
 /// A baton that leaves its ledger.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -69,6 +72,9 @@ pub struct PortableBaton {
     /// What git was in the middle of along the way of the work, and no commit is known to have finished.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unfinished: Vec<CarriedOperation>,
+    /// Other working copies along the way of the work in which something was left that the place of the work does not have.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub earlier: Vec<EarlierPlace>,
     /// What became of batons that the receiving ledger had exported before.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub receipts: Vec<Receipt>,
@@ -91,6 +97,27 @@ pub struct FileLocation {
     /// Whether files were not committed there when the baton left; files of older versions do not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub was_dirty: Option<bool>,
+}
+
+/// A working copy in which a session on the way of a baton left something before the latest one.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct EarlierPlace {
+    /// Its machine, by its stable id.
+    pub machine: String,
+    /// The working copy.
+    #[serde(flatten)]
+    pub location: FileLocation,
+    /// Whether it has commits that are not known to be in the latest work.
+    #[serde(default)]
+    pub lacks_commit: bool,
+}
+
+impl EarlierPlace {
+    /// The working copy, as a session has it.
+    pub fn copy(&self) -> WorkingCopy {
+        let FileLocation { root, branch, commit, is_worktree, .. } = self.location.clone();
+        WorkingCopy { root, branch, commit, is_worktree, ..WorkingCopy::default() }
+    }
 }
 
 /// That a baton which was exported has been picked up elsewhere.

@@ -108,7 +108,7 @@ pub trait Host {
     fn head_contains(&self, _folder: &str, _commit: &str) -> Option<bool> {
         None
     }
-    /// Whether a commit of the repository around a folder has another one; nothing where that cannot be said.
+    /// Whether a commit of the repository around a folder, or that of a branch by its full name, has another one; nothing where that cannot be said.
     fn commit_contains(&self, _folder: &str, _tip: &str, _commit: &str) -> Option<bool> {
         None
     }

@@ -11,6 +11,9 @@ use super::{Changes, Fault};
 use crate::app::App;
 use crate::git;
 
+/// The document of `baton init`.
+const DOCUMENT: &str = "docs/PROJECT.md";
+
 /// Who gave a command, as the commands that answers suggest say it.
 pub(super) struct Caller {
     /// The name that the command was given.
@@ -68,11 +71,12 @@ fn hint(fault: &Fault, root: &Path, changes: &Changes, caller: &Caller) -> Optio
     match fault {
         Fault::MissingCommit { branch, .. } => {
             let there = way_to(root, base, branch.as_deref());
-            return Some(format!("{}; then `{there} && {apply}`", fault.hint()));
+            let clear = document_away(root, base, &there);
+            return Some(format!("{}; then `{clear}{there} && {apply}`", fault.hint()));
         }
         Fault::LocalChangesWithoutCommit { files, missing } => {
             let there = way_to(root, base, changes.branch.as_deref());
-            let top = from_top(root, caller.cwd.as_deref());
+            let top = from_top(root, caller.cwd.as_deref()) + &document_away(root, base, &there);
             return Some(first_fetch((root, &top), (files, &missing.hint()), changes, (&there, &apply)));
         }
         _ => {}
@@ -100,7 +104,8 @@ fn hint(fault: &Fault, root: &Path, changes: &Changes, caller: &Caller) -> Optio
             way.after_stash(&given, &anew)
         }
         Fault::Obstacles(_) => {
-            format!("move them away, then `{}`; or apply in a new worktree: {anew}", way.commands())
+            let commands = way.clear() + &way.commands();
+            format!("move them away, then `{commands}`; or apply in a new worktree: {anew}")
         }
         Fault::OtherLine { .. } => match git::checkout_at(root, base) {
             Some(folder) => format!(
@@ -168,6 +173,11 @@ impl Way<'_> {
         }
     }
 
+    /// What takes the document out of the way of these commands.
+    fn clear(&self) -> String {
+        self.there().map(|there| document_away(self.root, self.base, &there)).unwrap_or_default()
+    }
+
     /// The same, once the caller's own files are put away.
     fn after_stash(&self, files: &[String], anew: &str) -> String {
         let there = self.there();
@@ -182,8 +192,22 @@ impl Way<'_> {
             return format!("{}: apply in a new worktree: {anew}", obstacle.sentence());
         }
         let back = there.and_then(|there| way_back(self.root, &there));
-        let PutAway { first, after } = PutAway::of((self.root, self.top), files, self.changes, back);
+        let top = self.top.to_owned() + &self.clear();
+        let PutAway { first, after } = PutAway::of((self.root, &top), files, self.changes, back);
         format!("{first}, then `{commands}`{after}; or apply in a new worktree: {anew}")
+    }
+}
+
+/// What takes the untracked document out of the way of commands that check out a commit which has one, or may have one: git writes over no
+/// untracked file, and no `git stash pop` either. It is as `baton init` wrote it, and that writes it again.
+fn document_away(root: &Path, base: &str, there: &str) -> String {
+    let is_missing = git::has_commit(root, base) != Some(true);
+    let has_one =
+        || git::read(root, &["rev-parse", "--verify", "--quiet", &format!("{base}:{DOCUMENT}")]).is_some();
+    let is_in_the_way = !there.starts_with("cd ") && git::has_untracked_document(root);
+    match is_in_the_way && (is_missing || has_one()) {
+        true => format!("rm {} && ", shell_word(&root.join(DOCUMENT).display().to_string())),
+        false => String::new(),
     }
 }
 

@@ -158,9 +158,10 @@ pub(super) fn top_path_word(path: &str, magic: &str) -> String {
     let is_plain = magic.is_empty()
         && !path.contains(['*', '?', '[', '\\'])
         && !path.starts_with(['!', '^', ':', '/', '(']);
-    match is_plain {
-        true => shell_word(&format!(":/{}", visible(path))),
-        false => shell_word(&format!(":({magic}top,literal){}", visible(path))),
+    match (git::printable_pattern(path), is_plain) {
+        (Some(pattern), _) => shell_word(&format!(":({magic}top){pattern}")),
+        (None, true) => shell_word(&format!(":/{path}")),
+        (None, false) => shell_word(&format!(":({magic}top,literal){path}")),
     }
 }
 

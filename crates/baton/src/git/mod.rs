@@ -45,8 +45,8 @@ pub(crate) use layout::{
 };
 pub(crate) use plumbing::Plumbing;
 pub(crate) use reflog::commits_made;
-pub(crate) use stash::{folders_own, stash_command};
-pub(crate) use state::{state, uncommitted};
+pub(crate) use stash::{folders_own, printable_pattern, stash_command};
+pub(crate) use state::{has_untracked_document, state, uncommitted};
 pub(crate) use transfer::transfer;
 
 /// How long git may take for a change that the user asked for.
@@ -217,9 +217,18 @@ pub(crate) fn head_contains(folder: &Path, commit: &str) -> Option<bool> {
     contains(folder, "HEAD", commit)
 }
 
-/// Whether a commit has another one: it is one of its ancestors, or the same. None where either is not here.
+/// Whether a commit, or that of a branch, has another one: it is one of its ancestors, or the same. None where either is not here.
 pub(crate) fn commit_contains(folder: &Path, tip: &str, commit: &str) -> Option<bool> {
-    if is_hex(tip) { contains(folder, tip, commit) } else { None }
+    if is_hex(tip) || is_branch_reference(tip) { contains(folder, tip, commit) } else { None }
+}
+
+/// Whether a text is the full name of a branch, here or of a remote, and no expression of git's around one.
+fn is_branch_reference(text: &str) -> bool {
+    let is_plain = |c: char| !c.is_control() && !" ~^:?*[\\".contains(c);
+    (text.starts_with("refs/heads/") || text.starts_with("refs/remotes/"))
+        && !text.contains("..")
+        && !text.contains("@{")
+        && text.chars().all(is_plain)
 }
 
 fn contains(folder: &Path, tip: &str, commit: &str) -> Option<bool> {

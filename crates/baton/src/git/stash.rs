@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use baton_model::changes::{SETTINGS_FILE, is_settings};
+use baton_model::id::visible;
 use baton_model::shell::shell_word;
 
 use super::read;
@@ -27,8 +28,30 @@ pub(crate) fn folders_own(root: &Path) -> Vec<String> {
 
 /// A path that a command leaves alone, in whatever folder of the working copy it is typed.
 fn exclusion(path: &str) -> String {
-    match path == SETTINGS_FILE {
-        true => shell_word(&format!(":!/{path}")),
-        false => shell_word(&format!(":(exclude,top,literal){path}")),
+    match printable_pattern(path) {
+        Some(pattern) => shell_word(&format!(":(exclude,top){pattern}")),
+        None if path == SETTINGS_FILE => shell_word(&format!(":!/{path}")),
+        None => shell_word(&format!(":(exclude,top,literal){path}")),
     }
+}
+
+/// A pattern of git's for a path with a character that no printed command can hold, such as a line break: a wildcard stands for each byte
+/// of it. Nothing for any other path, which is a word as it stands.
+pub(crate) fn printable_pattern(path: &str) -> Option<String> {
+    if visible(path) == path && !path.contains(char::REPLACEMENT_CHARACTER) {
+        return None;
+    }
+    let mut pattern = String::new();
+    for c in path.chars() {
+        let mut bytes = [0; 4];
+        let text = c.encode_utf8(&mut bytes);
+        match c {
+            // What is no UTF-8 was read so: how many bytes it has is not known.
+            char::REPLACEMENT_CHARACTER => pattern.push('*'),
+            '*' | '?' | '[' | '\\' => pattern.extend(['\\', c]),
+            _ if visible(text) == *text => pattern.push(c),
+            _ => pattern.extend(std::iter::repeat_n('?', c.len_utf8())),
+        }
+    }
+    Some(pattern)
 }

@@ -1,6 +1,7 @@
 //! What is checked out in a working copy, and what is not committed there.
 
 use std::collections::BTreeSet;
+use std::fs;
 use std::path::Path;
 
 use baton_model::changes::{is_settings, is_temporary};
@@ -8,7 +9,7 @@ use baton_model::packet::Git;
 use baton_model::project_document::is_generated;
 
 use super::layout::is_own_worktree;
-use super::{filtered, filters, is_its_own, root, run};
+use super::{filtered, filters, git_dir, has_commit, is_its_own, root, run, uses_reftable};
 use crate::repo_file::{MAX_SMALL_FILE_BYTES, RepoFile};
 
 /// Of a submodule only the commit counts that is checked out in it: for that git reads which one it is, and looks at no file of it.
@@ -25,7 +26,7 @@ pub(crate) fn state(folder: &Path) -> Option<Git> {
     let Some(filters) = filters(&root) else { return head(&root) };
     let args = ["status", "--porcelain=v2", "--branch", SUBMODULES, "--no-renames"];
     let Some(text) = run(&root, &args, &filters) else { return head(&root) };
-    let mut state = Git { dirty: Some(false), ..Git::default() };
+    let mut state = Git { dirty: Some(false), in_progress: in_progress(&root), ..Git::default() };
     let mut may_be_nothing = false;
     for line in text.lines() {
         match line.split_once(' ') {
@@ -56,6 +57,27 @@ pub(crate) fn state(folder: &Path) -> Option<Git> {
         state.dirty = found.filter(|_| !state.new_document).map(|found| !found.files.is_empty());
     }
     Some(state)
+}
+
+/// What git has begun in a working copy and not ended, by its command.
+fn in_progress(root: &Path) -> Option<String> {
+    let git_dir = git_dir(root)?;
+    let is_in_table = fs::read_to_string(git_dir.join("HEAD")).is_ok_and(|head| uses_reftable(&head));
+    let is_there = |name: &str| {
+        git_dir.join(name).symlink_metadata().is_ok()
+            || is_in_table && name.ends_with("_HEAD") && has_commit(root, name) == Some(true)
+    };
+    // A rebase picks one commit after another; between two picks of a series there is no head of one.
+    let names = [
+        ("rebase-apply/applying", "am"),
+        ("rebase-apply", "rebase"),
+        ("rebase-merge", "rebase"),
+        ("MERGE_HEAD", "merge"),
+        ("CHERRY_PICK_HEAD", "cherry-pick"),
+        ("REVERT_HEAD", "revert"),
+        ("sequencer", "cherry-pick"),
+    ];
+    names.iter().find(|(name, _)| is_there(name)).map(|(_, command)| (*command).to_owned())
 }
 
 /// The files with changes that are not committed, untracked ones among them, without what an application of changes left when it was
@@ -99,6 +121,13 @@ fn entries(folder: &Path) -> Option<Entries> {
     // A path that is removed from the index and untracked is named twice.
     files.extend(paths.filter(is_work).filter(|path| seen.insert(*path)).map(str::to_owned));
     Some(Entries { files, has_document })
+}
+
+/// Whether the document lies in a working copy as `baton init` wrote it, untracked.
+pub(crate) fn has_untracked_document(root: &Path) -> bool {
+    let args = ["ls-files", "-z", "--others", "--exclude-standard", "--", ":(top,literal)docs/PROJECT.md"];
+    let found = run(root, &args, &[]).unwrap_or_default();
+    !found.is_empty() && is_registration(root, "?? docs/PROJECT.md")
 }
 
 /// Whether an entry of the status is the document as `baton init` wrote it, untracked, staged or brought up to date: neither user nor

@@ -251,3 +251,58 @@ fn from_a_folder_that_a_stash_removes_the_commands_lead_to_the_top_first() {
     assert_eq!(fs::read_to_string(stage.shop().join("a.txt")).expect("read"), "lola\n");
     assert_eq!(fs::read_to_string(deep.join("new.txt")).expect("read"), "more\n");
 }
+
+#[test]
+fn the_document_of_init_is_in_the_way_of_no_printed_command() {
+    for (has_document, is_fetched, is_changed) in [
+        (true, true, true),
+        (true, true, false),
+        (true, false, true),
+        (true, false, false),
+        (false, true, true),
+        (false, false, true),
+    ] {
+        let what = format!("document: {has_document}, fetched: {is_fetched}, changed: {is_changed}");
+        let stage = committed();
+        let bare = stage.root().join("bare.git");
+        git(&stage, stage.root(), &["clone", "-q", "--bare", "shop", "bare.git"]);
+        git(&stage, stage.shop(), &["remote", "add", "origin", bare.to_str().expect("utf-8")]);
+        let second = stage.root().join("second");
+        git(&stage, stage.root(), &["clone", "-q", "bare.git", "second"]);
+        let bob = stage.terminal("Bob").within(&second);
+        bob.json(&["init", "--join", "shop"]);
+        assert!(git(&stage, &second, &["status", "--porcelain", "-uall"]).contains("?? docs/PROJECT.md"));
+        let branch = git(&stage, &second, &["branch", "--show-current"]);
+        let ann = stage.terminal("Ann");
+        ann.json(&["start"]);
+        stage.file("shop/b.txt", "b\n");
+        let files: &[&str] = if has_document { &["b.txt", "docs"] } else { &["b.txt"] };
+        git(&stage, stage.shop(), &[&["add", "--"], files].concat());
+        git(&stage, stage.shop(), &["commit", "-qm", "b"]);
+        git(&stage, stage.shop(), &["push", "-q", "origin", &branch]);
+        stage.file("shop/a.txt", "ann\n");
+        ann.json(&WRAP);
+        if is_fetched {
+            git(&stage, &second, &["fetch", "-q", "origin"]);
+        }
+        fs::write(second.join("own.txt"), "own\n").expect("written");
+        if is_changed {
+            git(&stage, &second, &["add", "own.txt"]);
+        }
+        let picked = bob.text(&["pickup", "--apply"]);
+        if !picked.contains("NOT applied") {
+            // Changes of their own are merged where the commit is here and nothing is in the way.
+            assert!(is_fetched && !is_changed, "{what}: {picked}");
+            continue;
+        }
+        let all = commands(line(&picked, "NOT applied"));
+        let end = all.iter().position(|one| one.contains("changes apply")).expect("the last command");
+        follow(&bob, &all[..=end].join(" && "));
+        assert_eq!(read(&second, "a.txt").as_deref(), Some("ann\n"), "{what}: {all:?}");
+        assert_eq!(read(&second, "b.txt").as_deref(), Some("b\n"), "{what}: {all:?}");
+        let Some(pop) = all.iter().find(|one| one.ends_with("git stash pop")) else { continue };
+        git(&stage, &second, &["commit", "-qam", "ann's"]);
+        follow(&bob, pop);
+        assert_eq!(read(&second, "own.txt").as_deref(), Some("own\n"), "{what}: {all:?}");
+    }
+}

@@ -73,7 +73,7 @@ impl CarriedOperation {
         let id = visible(short(&self.baton_id));
         let operation = self.unfinished.sentence();
         format!(
-            "where the changes of baton {id} were made, {operation}; as far as can be seen here, that was not finished since"
+            "where the changes of baton {id} were made, {operation}; do so only if it is not finished yet, which what was left does not show"
         )
     }
 }

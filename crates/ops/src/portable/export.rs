@@ -2,7 +2,7 @@
 
 use baton_model::accounting::Remark;
 use baton_model::baton::{Baton, State};
-use baton_model::baton_file::{FileLocation, MAX_UNFINISHED, PortableBaton};
+use baton_model::baton_file::{FileLocation, MAX_EARLIER, MAX_UNFINISHED, PortableBaton};
 use baton_model::changes::Manifest;
 use baton_model::delta::Kind;
 use baton_model::id::{short, visible};
@@ -129,6 +129,7 @@ impl Operation for BatonExport {
         if let Some(place) = place {
             output.is_place_elsewhere = place.machine != cx.env.caller.location.machine;
             output.baton.machine = place.machine;
+            output.baton.earlier = place.earlier.into_iter().take(MAX_EARLIER).collect();
             output.baton.location = Some(FileLocation { was_dirty: place.was_dirty, ..location(place.copy) });
             output.left_behind = left_behind(place.uncommitted, output.baton.changes.as_ref());
         }
@@ -214,6 +215,7 @@ fn read(
         packet_text: packet.is_text_exact_only()?.then(|| packet.text().to_owned()),
         changes: changes.map(|changes| changes.manifest),
         unfinished: Vec::new(),
+        earlier: Vec::new(),
         receipts: receipts(tx, project_id)?,
     };
     let of_baton = (left.baton_id.as_str(), left.session_id.as_str());

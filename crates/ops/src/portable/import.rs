@@ -180,11 +180,7 @@ fn import(
     session::insert(tx, &own)?;
     let from = format!("{}, of project {}", of.identity, of.project_id);
     let what = format!("imported from a file: baton {} of {from}", short(&of.baton_id));
-    let facts = FileFacts {
-        was_dirty: of.location.as_ref().and_then(|location| location.was_dirty),
-        unfinished: of.unfinished.clone(),
-    };
-    let start = json!({ "summary": what, "surface": own.surface, "baton_file": facts });
+    let start = json!({ "summary": what, "surface": own.surface, "baton_file": FileFacts::of(of) });
     append_json(tx, env, &Author::session(&own), Kind::Start, &start)?;
     let to = Address { identity: of.to_identity.as_deref(), role: of.to_role.as_deref() };
     let left = leave(tx, env, &own, &packet, &to)?;

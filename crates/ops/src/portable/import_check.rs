@@ -1,6 +1,6 @@
 //! What a file that is imported must not hold, and whose project it must be of.
 
-use baton_model::baton_file::{MAX_RECEIPTS, MAX_UNFINISHED, PortableBaton, invalid_refusal};
+use baton_model::baton_file::{MAX_EARLIER, MAX_RECEIPTS, MAX_UNFINISHED, PortableBaton, invalid_refusal};
 use baton_model::id::{check_identity, check_label, check_project};
 use baton_model::refusal::{self, Refusal};
 use baton_model::repository::{canonical_address, is_commit_id};
@@ -33,8 +33,14 @@ pub(super) fn check(of: &PortableBaton) -> Result<(), Refusal> {
         check_label("id of the baton", &carried.baton_id)?;
         carried.check()?;
     }
-    let commit = of.location.as_ref().and_then(|location| location.commit.as_deref());
-    if commit.is_some_and(|id| !is_commit_id(id)) {
+    if of.earlier.len() > MAX_EARLIER {
+        return Err(invalid_refusal("has too many earlier places"));
+    }
+    for earlier in &of.earlier {
+        check_label("machine", &earlier.machine)?;
+    }
+    let mut locations = of.location.iter().chain(of.earlier.iter().map(|earlier| &earlier.location));
+    if locations.any(|location| location.commit.as_deref().is_some_and(|id| !is_commit_id(id))) {
         return Err(invalid_refusal("names a commit that is none"));
     }
     for receipt in &of.receipts {

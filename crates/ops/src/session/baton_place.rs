@@ -1,5 +1,6 @@
 //! Where the work of a baton lies, for who lets it leave the ledger without picking it up.
 
+use baton_model::baton_file::{EarlierPlace, FileLocation};
 use baton_model::changes::CarriedOperation;
 use baton_model::repository::WorkingCopy;
 use baton_store::{Failure, baton};
@@ -7,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::carried_operations::not_finished;
 use super::prior_changes::UncommittedFiles;
-use super::work_location::WorkLocation;
+use super::work_location::{EarlierLocation, WorkLocation};
 use super::{PickupResult, pickup_bundle, work_search};
 use crate::op::Cx;
 
@@ -19,6 +20,8 @@ pub(crate) struct PlaceOfWork {
     pub was_dirty: Option<bool>,
     /// What is not committed there, and in other folders of this machine in which earlier sessions left something.
     pub uncommitted: Vec<UncommittedPlace>,
+    /// Other places along its way, on whatever machine.
+    pub earlier: Vec<EarlierPlace>,
 }
 
 /// Files that are not committed in a folder of this machine.
@@ -61,10 +64,12 @@ pub(crate) fn work_of_baton(
     let location = work_search::of_bundle(cx, &bundle, &mut UncommittedFiles::default())?;
     let carried = std::mem::take(&mut bundle.carried_operations);
     let unfinished = not_finished(cx, carried, location.as_ref());
-    Ok(WorkOfBaton { place: location.map(place), unfinished })
+    let own_machine = cx.env.caller.location.machine.as_str();
+    Ok(WorkOfBaton { place: location.map(|location| place(location, own_machine)), unfinished })
 }
 
-fn place(location: WorkLocation) -> PlaceOfWork {
+fn place(location: WorkLocation, own_machine: &str) -> PlaceOfWork {
+    let places = location.earlier.iter().map(|earlier| earlier_place(earlier, own_machine)).collect();
     let here = UncommittedPlace {
         root: location.copy.root.clone(),
         files_total: location.uncommitted_total.unwrap_or(location.uncommitted.len()),
@@ -84,5 +89,17 @@ fn place(location: WorkLocation) -> PlaceOfWork {
         uncommitted: std::iter::once(here).chain(earlier).filter(|place| place.files_total > 0).collect(),
         machine: location.machine,
         copy: location.copy,
+        earlier: places,
+    }
+}
+
+/// A place along the way of the work, for a file.
+fn earlier_place(of: &EarlierLocation, own_machine: &str) -> EarlierPlace {
+    let WorkingCopy { root, branch, commit, is_worktree, .. } = of.copy.clone();
+    let was_dirty = Some(of.was_dirty || of.uncommitted_total > 0);
+    EarlierPlace {
+        machine: of.machine.clone().unwrap_or_else(|| own_machine.to_owned()),
+        location: FileLocation { root, branch, commit, is_worktree, was_dirty },
+        lacks_commit: of.lacks_commit,
     }
 }

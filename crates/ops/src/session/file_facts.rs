@@ -1,6 +1,7 @@
 //! What the file of an imported baton says besides its packet. The entry with which the session begins that stands for the one of the
 //! other ledger holds it: the packet is kept byte for byte, and may be that of a session in another place.
 
+use baton_model::baton_file::{EarlierPlace, PortableBaton};
 use baton_model::changes::CarriedOperation;
 use baton_model::delta::Kind;
 use baton_store::{Failure, Tx, delta};
@@ -15,6 +16,20 @@ pub(crate) struct FileFacts {
     /// Operations of git that no commit of the work has finished.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unfinished: Vec<CarriedOperation>,
+    /// Other working copies along its way in which something was left.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub earlier: Vec<EarlierPlace>,
+}
+
+impl FileFacts {
+    /// Of a file.
+    pub(crate) fn of(file: &PortableBaton) -> Self {
+        Self {
+            was_dirty: file.location.as_ref().and_then(|location| location.was_dirty),
+            unfinished: file.unfinished.clone(),
+            earlier: file.earlier.clone(),
+        }
+    }
 }
 
 /// The beginning of a session, as far as it holds what a file said.

@@ -46,6 +46,7 @@ mod status;
 mod waiting_changes;
 mod warning;
 mod work_advice;
+mod work_behind;
 mod work_inspection;
 mod work_location;
 mod work_search;

@@ -22,6 +22,24 @@ impl WorkLocation {
         }
     }
 
+    /// Whether the advice is to check out the branch as it is here.
+    pub(super) fn names_switch(&self) -> bool {
+        let switch =
+            self.copy.branch.as_deref().map(|branch| format!("`git switch {}`", branch_word(branch)));
+        let advice = self.advice.as_deref().filter(|advice| !advice.contains("`git merge "));
+        switch.zip(advice).is_some_and(|(switch, advice)| advice.contains(&switch))
+    }
+
+    /// Says that the branch does not have the commit of the work here, and how it comes in.
+    pub(super) fn is_behind_on(&mut self, branch: &str, commit: &str) {
+        let switch = format!("`git switch {}`", branch_word(branch));
+        let commit = commit.get(..12).unwrap_or(commit);
+        if let Some(advice) = self.advice.as_mut().filter(|_| is_hex(commit)) {
+            let then = format!("{switch}, then `git merge {commit}`, which that branch does not have here");
+            *advice = advice.replacen(&switch, &then, 1);
+        }
+    }
+
     /// Says in which working copy of the caller's repository the branch is checked out, where the advice is to check it out.
     pub(super) fn is_checked_out_in(&mut self, folder: &str, branch: &str) {
         let branch = branch_word(branch);
@@ -166,13 +184,15 @@ fn what_is_left(
         (Some(branch), _, Some(false), Some(commit)) if !work.is_this_machine && !has_remote => {
             let branch = branch_word(branch);
             format!(
-                "{gone}, and its commit {commit} is not here: `git bundle create FILE {branch}` there, then `git fetch FILE {branch}` here"
+                "{gone}, and its commit {commit} is not here: `git bundle create FILE {branch}` there, then `git fetch FILE {branch}` here{}",
+                then_check_out(own_branch.is_some(), is_left, &branch, commit)
             )
         }
         (Some(branch), _, Some(false), Some(commit)) if !work.is_this_machine => {
             let branch = branch_word(branch);
             format!(
-                "{gone}, and its commit {commit} is not here: push it there (`git push origin {branch}`), then `git fetch origin {branch}` here"
+                "{gone}, and its commit {commit} is not here: push it there (`git push origin {branch}`), then `git fetch origin {branch}` here{}",
+                then_check_out(own_branch.is_some(), is_left, &branch, commit)
             )
         }
         (Some(branch), Some(true), Some(false), Some(commit)) => {
@@ -197,6 +217,16 @@ fn what_is_left(
         (None, _, _, None) => format!("{gone}, and what was checked out there is not known"),
         (None, ..) if !has_remote => format!("{gone}, and its commit is not here"),
         (None, ..) => format!("{gone}, and its commit is not here: `git fetch` it, once it is pushed"),
+    }
+}
+
+/// How a working copy comes to a commit once that is fetched: a branch that is here from before is older.
+fn then_check_out(is_own: bool, is_left: Option<bool>, branch: &str, commit: &str) -> String {
+    match is_left {
+        _ if is_own => format!(", then `git merge {commit}`"),
+        Some(true) => format!(", then `git switch {branch}`, then `git merge {commit}`"),
+        Some(false) => format!(", then `git switch -c {branch} {commit}`"),
+        None => String::new(),
     }
 }
 
@@ -355,13 +385,15 @@ mod tests {
         );
         assert!(advice("1a2b3c4d5e6f7a8b").ends_with("go on here"), "{}", advice("1a2b3c4d5e6f7a8b"));
         let unpushed = WorkLocation { has_commit: Some(false), ..far };
-        for is_left in [Some(true), Some(false)] {
-            check(
-                &unpushed,
-                is_left,
+        for (is_left, then) in [
+            (Some(true), "`git switch main`, then `git merge 1a2b3c4d5e6f`"),
+            (Some(false), "`git switch -c main 1a2b3c4d5e6f`"),
+        ] {
+            let expected = format!(
                 "its commit 1a2b3c4d5e6f is not here: push it there (`git push origin main`), then \
-                 `git fetch origin main` here",
+                 `git fetch origin main` here, then {then}"
             );
+            check(&unpushed, is_left, &expected);
         }
     }
 
@@ -384,7 +416,8 @@ mod tests {
         let text = |work: &WorkLocation| advice(work, Some(&alone), false, |_| Some(false)).expect("advice");
         assert_eq!(
             text(&far),
-            "its commit 1a2b3c4d5e6f is not here: `git bundle create FILE main` there, then `git fetch FILE main` here"
+            "its commit 1a2b3c4d5e6f is not here: `git bundle create FILE main` there, then `git fetch FILE main` here, then \
+             `git merge 1a2b3c4d5e6f`"
         );
         for copy in [copy(Some("fix"), None), copy(None, Some("1a2b3c4d5e6f7a8b")), copy(None, None)] {
             let gone = WorkLocation { copy, has_commit: None, ..not_found() };

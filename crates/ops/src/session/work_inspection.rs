@@ -1,16 +1,17 @@
 //! A working copy in which work was left, as it is now.
 
+use baton_model::delta::Kind;
 use baton_model::packet::ValidatedPacket;
 use baton_model::repository::WorkingCopy;
 use baton_model::session::Session;
-use baton_store::{Failure, baton, delta};
+use baton_store::{Failure, Tx, baton, changes, delta};
 
 use super::bundle_view::PickupOutput;
 use super::file_facts::file_facts;
 use super::prior_changes::UncommittedFiles;
 use super::work_advice::{OTHER_REPOSITORY, advice};
 use super::work_location::{EarlierLocation, WorkLocation};
-use super::working_copy_lookup::{LeftCopy, PlaceNow, has_branch, look_up};
+use super::working_copy_lookup::{LeftCopy, PlaceNow, has_branch, is_branch_behind, look_up};
 use crate::op::{Cx, Host};
 
 /// Most uncommitted files that are named.
@@ -52,11 +53,24 @@ fn uncommitted_in(
     let changed = files.of(host, &copy.root).filter(|changed| !changed.is_empty())?;
     let uncommitted = changed.iter().take(MAX_NAMED_FILES).cloned().collect();
     let copy = as_checked_out(host, copy);
-    Some(EarlierLocation { copy, uncommitted, uncommitted_total: changed.len(), lacks_commit: false })
+    Some(EarlierLocation {
+        copy,
+        uncommitted,
+        uncommitted_total: changed.len(),
+        ..EarlierLocation::default()
+    })
 }
 
-/// Notes where in the caller's repository the branch of the work is checked out: git checks no branch out twice.
+/// Notes where in the caller's repository the branch of the work is checked out, since git checks no branch out twice, and whether it
+/// lacks the commit of the work there.
 pub(super) fn note_checkout(host: &dyn Host, own_root: Option<&String>, found: &mut WorkLocation) {
+    let root = if found.is_found() { Some(&found.copy.root) } else { own_root };
+    let left = found.copy.branch.clone().zip(found.copy.commit.clone()).zip(root.cloned());
+    if let Some(((branch, commit), root)) = left.filter(|_| found.names_switch())
+        && is_branch_behind(host, &root, &branch, &commit)
+    {
+        found.is_behind_on(&branch, &commit);
+    }
     let checked_out = found.copy.branch.clone().zip(own_root).and_then(|(branch, root)| {
         Some((host.checkout_of(root, &branch).filter(|folder| folder != root)?, branch))
     });
@@ -185,4 +199,25 @@ pub(super) fn inspect(
         advice.push_str(&earlier);
     }
     Ok(FoundCopy { location: found, uncommitted: changed })
+}
+
+/// Whether a session left a baton with changes of its own: what was not committed counts as its work then.
+pub(super) fn has_captured(tx: &mut Tx<'_>, of: &Session) -> Result<bool, Failure> {
+    let Some(left) = baton::of_session(tx, &of.project_id, &of.session_id)? else { return Ok(false) };
+    let Some(own) = changes::get(tx, &of.project_id, &left.baton_id)? else { return Ok(false) };
+    let held = match &of.baton_id {
+        Some(held) => changes::get(tx, &of.project_id, held)?,
+        None => None,
+    };
+    Ok(held.is_none_or(|held| held.content_hash != own.content_hash))
+}
+
+/// Whether a session wrapped or saved a checkpoint.
+pub(super) fn has_saved(tx: &mut Tx<'_>, of: &Session) -> Result<bool, Failure> {
+    for kind in [Kind::Wrap, Kind::Checkpoint] {
+        if delta::last_of_session(tx, &of.project_id, &of.session_id, kind)?.is_some() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }

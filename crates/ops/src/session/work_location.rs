@@ -43,7 +43,8 @@ pub struct WorkLocation {
     /// What to do to go on there; nothing where the caller is there already.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub advice: Option<String>,
-    /// Other working copies in which sessions before left something uncommitted on the way of this baton, the latest first.
+    /// Other working copies, also on other machines, in which sessions before left something on the way of this baton that the work here
+    /// does not have, the latest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub earlier: Vec<EarlierLocation>,
 }
@@ -82,8 +83,11 @@ impl OtherCheckout {
 
 /// A working copy in which an earlier session of the same chain left something that is not committed still, or that is in none of the
 /// commits since.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EarlierLocation {
+    /// Stable id of its machine, where that is another one than the caller's: nothing of the folder can be seen then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<String>,
     /// The folder, and what is checked out in it now.
     #[serde(flatten)]
     pub copy: WorkingCopy,
@@ -94,6 +98,15 @@ pub struct EarlierLocation {
     /// Whether the session committed on that branch, and what lies where the work is does not have it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub lacks_commit: bool,
+    /// Whether it cannot be seen from here if what lies where the work is has that commit: it counts as one that has not.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_unseen: bool,
+    /// Whether the caller's repository has that commit; nothing where that cannot be said, or the commit is not missed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub has_commit: Option<bool>,
+    /// Of another machine: whether files were not committed there when it was left, and go with no baton.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub was_dirty: bool,
 }
 
 impl WorkLocation {

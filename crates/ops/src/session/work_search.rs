@@ -1,15 +1,18 @@
 //! Finds where picked-up work lies. That is where the latest session on the way of the baton left something: files that are not
 //! committed, or commits of its own. A session that only looked hides nothing.
 
-use baton_model::delta::Kind;
 use baton_model::repository::{CommitsPlace, SessionCommitsQuery, WorkingCopy};
 use baton_model::session::Session;
-use baton_store::{Failure, Tx, baton, changes, delta, session_commit};
+use baton_store::{Failure, Tx, baton, session_commit};
 
 use super::bundle_view::PickupOutput;
+use super::file_facts::file_facts;
 use super::prior_changes::{self, Beginning, UncommittedFiles, beginnings, is_prior};
-use super::work_inspection::{DirtyState, FoundCopy, SessionCopy, as_checked_out, dirty_state, inspect};
-use super::work_location::{EarlierLocation, WorkLocation};
+use super::work_behind::{LeftBehind, LineCommits, earlier_location, name_behind};
+use super::work_inspection::{
+    DirtyState, FoundCopy, SessionCopy, dirty_state, has_captured, has_saved, inspect,
+};
+use super::work_location::WorkLocation;
 use crate::op::{Cx, Host};
 
 /// Most commits of a session that are looked for.
@@ -115,6 +118,21 @@ impl CandidateSession {
         self.dirty_state.map(|state| state.is_dirty && !(state.is_unchanged && self.is_successor))
     }
 
+    /// What it left in a place behind later work. Of another machine its packet is all that is known; what a baton has of that is left
+    /// nowhere alone. A session that stands for one of another ledger noted no commits.
+    fn left_behind(
+        &self,
+        cx: &mut Cx<'_>,
+        location: &WorkLocation,
+        has_commits: bool,
+    ) -> Result<LeftBehind, Failure> {
+        let is_elsewhere = !location.is_this_machine;
+        let was_dirty = is_elsewhere && location.was_dirty && self.has_left_own() == Some(true);
+        let is_dirty = was_dirty && !cx.store.read(|tx| has_captured(tx, &self.session))?;
+        let may_have_commits = has_commits || is_elsewhere && self.beginnings.is_empty();
+        Ok(LeftBehind { location: location.clone(), may_have_commits, is_dirty })
+    }
+
     /// Whether it left something that is not committed in a folder. `root`: the folder as the session named it.
     fn has_left(&self, host: &dyn Host, root: &str, found: &FoundCopy) -> bool {
         let now = &found.location.copy.root;
@@ -138,20 +156,17 @@ pub(super) fn of_bundle(
     bundle: &PickupOutput,
     files: &mut UncommittedFiles,
 ) -> Result<Option<WorkLocation>, Failure> {
-    let mut all = cx.store.read(|tx| candidates(tx, &bundle.lineage))?;
-    for of in all.iter_mut().filter(|of| of.session.location.machine != cx.env.caller.location.machine) {
-        of.dirty_state = dirty_state(cx, bundle, &of.session)?;
-    }
+    let all = line_sessions(cx, bundle)?;
     let mut seen: Vec<WorkLocation> = Vec::new();
     let mut left = LeftPlaces::default();
     let mut is_before_commits = false;
-    let mut committed: Vec<WorkLocation> = Vec::new();
+    let mut behind: Vec<LeftBehind> = Vec::new();
     for of in &all {
         let Some(copy) = of.session.working_copy.clone() else { continue };
         let root = copy.root.clone();
         let found = inspect(cx, bundle, files, of.copy_of(copy, &all))?;
         if is_before_commits {
-            committed.extend(of.has_commits.then(|| found.location.clone()));
+            behind.push(of.left_behind(cx, &found.location, of.has_commits)?);
             // What lies in another folder is in none of the later commits.
             left.note_left(cx.env.host, of, (&root, found), &mut seen);
             continue;
@@ -169,9 +184,10 @@ pub(super) fn of_bundle(
             None => None,
         };
         let holds_work = (has_commits && beside.is_none()) || may_hold_work;
-        let is_behind_other_work = has_commits && !left.found.is_empty();
-        let commits_at = &beside.as_ref().unwrap_or(&found).location;
-        committed.extend(is_behind_other_work.then(|| commits_at.clone()));
+        if !left.found.is_empty() {
+            let commits_at = &beside.as_ref().unwrap_or(&found).location;
+            behind.push(of.left_behind(cx, commits_at, has_commits)?);
+        }
         if let Some(beside) = beside {
             left.note(position(&mut seen, beside.location), !beside.uncommitted.is_empty(), true);
         }
@@ -190,16 +206,61 @@ pub(super) fn of_bundle(
         // What lies further back in the same folder was there before these commits.
         is_before_commits = has_commits;
     }
-    Ok(latest(cx.env.host, &seen, &left, committed))
+    of_file(cx, bundle, files, (&mut seen, &mut left, &mut behind))?;
+    Ok(latest(cx, &seen, &left, (&line_commits(&all), behind)))
+}
+
+/// The sessions on the way of a bundle, with what those of other machines say of files that were not committed.
+fn line_sessions(cx: &mut Cx<'_>, bundle: &PickupOutput) -> Result<Vec<CandidateSession>, Failure> {
+    let mut all = cx.store.read(|tx| candidates(tx, &bundle.lineage))?;
+    for of in all.iter_mut().filter(|of| of.session.location.machine != cx.env.caller.location.machine) {
+        of.dirty_state = dirty_state(cx, bundle, &of.session)?;
+    }
+    Ok(all)
+}
+
+/// From which commits they went on.
+fn line_commits(all: &[CandidateSession]) -> LineCommits {
+    let mut line = LineCommits::default();
+    for of in all {
+        line.add(&of.session, of.beginnings.iter().map(|begun| &begun.copy));
+    }
+    line
+}
+
+/// Adds what the file says with which the work came: places on its way in other ledgers, one of which may lie on this machine.
+fn of_file(
+    cx: &mut Cx<'_>,
+    bundle: &PickupOutput,
+    files: &mut UncommittedFiles,
+    (seen, left, behind): (&mut Vec<WorkLocation>, &mut LeftPlaces, &mut Vec<LeftBehind>),
+) -> Result<(), Failure> {
+    let Some(first) = bundle.lineage.last() else { return Ok(()) };
+    let places = cx.store.read(|tx| file_facts(tx, &first.project_id, &first.session_id))?.earlier;
+    for place in places {
+        let copy = place.copy();
+        let mut session = Session { working_copy: Some(copy.clone()), ..first.clone() };
+        session.location.machine.clone_from(&place.machine);
+        let was_dirty = place.location.was_dirty == Some(true);
+        let of = SessionCopy { session: &session, repository_id: None, copy, was_dirty };
+        let found = inspect(cx, bundle, files, of)?.location;
+        let is_dirty = was_dirty && !found.is_this_machine;
+        behind.push(LeftBehind { may_have_commits: place.lacks_commit, is_dirty, location: found.clone() });
+        if found.has_uncommitted() {
+            left.note_elsewhere(seen, found);
+        }
+    }
+    Ok(())
 }
 
 /// The place of the latest work, which names what else is left: uncommitted in other folders, and earlier commits.
 fn latest(
-    host: &dyn Host,
+    cx: &Cx<'_>,
     seen: &[WorkLocation],
     left: &LeftPlaces,
-    committed: Vec<WorkLocation>,
+    (line, behind): (&LineCommits, Vec<LeftBehind>),
 ) -> Option<WorkLocation> {
+    let host = cx.env.host;
     let mut found = seen.get(left.first()).cloned()?;
     for earlier in
         left.uncommitted_elsewhere().filter_map(|at| seen.get(at)).map(|at| earlier_location(host, at))
@@ -208,34 +269,10 @@ fn latest(
             found.earlier.push(earlier);
         }
     }
-    for left in committed {
-        name_commits(host, &mut found, left);
+    for left in behind {
+        name_behind(cx, &mut found, line, left);
     }
     Some(found)
-}
-
-/// Names a commit of an earlier session on a branch that is still there, if the work that came after it does not have it.
-fn name_commits(host: &dyn Host, found: &mut WorkLocation, left: WorkLocation) {
-    let root = &found.copy.root;
-    let (Some(branch), Some(commit)) = (&left.copy.branch, &left.copy.commit) else { return };
-    let is_known = found.copy.branch.as_ref() == Some(branch)
-        || found.earlier.iter().any(|known| known.copy.branch.as_ref() == Some(branch));
-    if is_known
-        || !found.is_found()
-        || !left.is_this_machine
-        || host.head_contains(root, commit) != Some(false)
-    {
-        return;
-    }
-    if host.has_commit(root, &format!("refs/heads/{branch}")) == Some(true) {
-        let (uncommitted, uncommitted_total) = (Vec::new(), 0);
-        found.earlier.push(EarlierLocation {
-            copy: left.copy,
-            uncommitted,
-            uncommitted_total,
-            lacks_commit: true,
-        });
-    }
 }
 
 /// The places at which sessions left something, the latest first, by their position.
@@ -315,15 +352,6 @@ fn is_same(one: &WorkLocation, other: &WorkLocation) -> bool {
     key(one) == key(other)
 }
 
-fn earlier_location(host: &dyn Host, location: &WorkLocation) -> EarlierLocation {
-    EarlierLocation {
-        copy: as_checked_out(host, location.copy.clone()),
-        uncommitted: location.uncommitted.clone(),
-        uncommitted_total: location.uncommitted_total.unwrap_or_default(),
-        lacks_commit: false,
-    }
-}
-
 /// The sessions that work came through, with what the ledger says of each.
 fn candidates(tx: &mut Tx<'_>, lineage: &[Session]) -> Result<Vec<CandidateSession>, Failure> {
     let looked_at = &lineage[..lineage.len().min(SESSIONS)];
@@ -353,25 +381,4 @@ fn candidates(tx: &mut Tx<'_>, lineage: &[Session]) -> Result<Vec<CandidateSessi
         });
     }
     Ok(candidates)
-}
-
-/// Whether a session left a baton with changes of its own: what was not committed counts as its work then.
-fn has_captured(tx: &mut Tx<'_>, of: &Session) -> Result<bool, Failure> {
-    let Some(left) = baton::of_session(tx, &of.project_id, &of.session_id)? else { return Ok(false) };
-    let Some(own) = changes::get(tx, &of.project_id, &left.baton_id)? else { return Ok(false) };
-    let held = match &of.baton_id {
-        Some(held) => changes::get(tx, &of.project_id, held)?,
-        None => None,
-    };
-    Ok(held.is_none_or(|held| held.content_hash != own.content_hash))
-}
-
-/// Whether a session wrapped or saved a checkpoint.
-fn has_saved(tx: &mut Tx<'_>, of: &Session) -> Result<bool, Failure> {
-    for kind in [Kind::Wrap, Kind::Checkpoint] {
-        if delta::last_of_session(tx, &of.project_id, &of.session_id, kind)?.is_some() {
-            return Ok(true);
-        }
-    }
-    Ok(false)
 }

@@ -261,3 +261,10 @@ pub(super) fn has_branch(host: &dyn Host, root: &str, (branch, is_fetched): (&st
     }
     host.has_commit(root, &format!("refs/remotes/origin/{branch}"))
 }
+
+/// Whether the branch to which git switches by this name lacks a commit that the repository has: it is older, or another one.
+pub(super) fn is_branch_behind(host: &dyn Host, root: &str, branch: &str, commit: &str) -> bool {
+    let names = [format!("refs/heads/{branch}"), format!("refs/remotes/origin/{branch}")];
+    let tip = names.iter().find(|name| host.has_commit(root, name) == Some(true));
+    tip.is_some_and(|tip| host.commit_contains(root, tip, commit) == Some(false))
+}

@@ -143,18 +143,54 @@ const MAX_EARLIER: usize = 3;
 
 /// What was left before that in another folder.
 fn earlier_place(earlier: &EarlierLocation, work: &WorkLocation) -> String {
-    let place = earlier.copy.describe();
+    let place = match (&earlier.machine, earlier.copy.host.as_deref()) {
+        (None, _) => earlier.copy.describe(),
+        (Some(_), Some(host)) => format!("{} on another machine, {}", earlier.copy.describe(), visible(host)),
+        (Some(_), None) => format!("{} on another machine", earlier.copy.describe()),
+    };
+    let mut text = String::new();
     if let Some(commit) = earlier.copy.commit.as_deref().filter(|_| earlier.lacks_commit) {
         let commit = visible(commit.get(..12).unwrap_or(commit));
-        let root = shell_word(&work.copy.root);
-        let merge = if work.is_here { "git merge".to_owned() } else { format!("git -C {root} merge") };
-        return format!(
-            "  committed earlier in {place}; what is checked out in {root} does not have it: `{merge} {commit}`\n"
-        );
+        text.push_str(&format!(
+            "  committed earlier in {place}; {}\n",
+            way_of_commit(earlier, work, &commit)
+        ));
     }
-    let shown = earlier.uncommitted.get(..MAX_EARLIER).unwrap_or(&earlier.uncommitted);
-    let files = names(shown, earlier.uncommitted_total);
-    format!("  left earlier and not committed in {place}: {files}\n")
+    if earlier.was_dirty {
+        text.push_str(&format!(
+            "  left earlier and not committed in {place}: which files, and whether they lie there still, cannot be seen from here\n"
+        ));
+    }
+    if earlier.uncommitted_total > 0 {
+        let shown = earlier.uncommitted.get(..MAX_EARLIER).unwrap_or(&earlier.uncommitted);
+        let files = names(shown, earlier.uncommitted_total);
+        text.push_str(&format!("  left earlier and not committed in {place}: {files}\n"));
+    }
+    text
+}
+
+/// How the commit of an earlier place comes into the work, in commands that work where the caller stands.
+fn way_of_commit(earlier: &EarlierLocation, work: &WorkLocation, commit: &str) -> String {
+    let root = shell_word(&work.copy.root);
+    let fetch = match earlier.copy.branch.as_deref().map(|branch| shell_word(&visible(branch))) {
+        _ if earlier.machine.is_none() || earlier.has_commit == Some(true) => String::new(),
+        Some(branch) => {
+            format!("push it there (`git push origin {branch}`), then `git fetch origin {branch}` here and ")
+        }
+        None => "push it there, fetch it here, and ".to_owned(),
+    };
+    let is_here = work.is_here || work.is_there != Some(true);
+    let merge = if is_here { "git merge".to_owned() } else { format!("git -C {root} merge") };
+    match (earlier.is_unseen, work.is_there) {
+        (true, _) => format!(
+            "whether the work that came after it has it cannot be seen from here; if not: {fetch}`{merge} {commit}`"
+        ),
+        (false, Some(true)) => {
+            format!("what is checked out in {root} does not have it: {fetch}`{merge} {commit}`")
+        }
+        // Where the work lies nothing can be merged from here.
+        (false, _) => format!("the commit of the work does not have it: {fetch}`{merge} {commit}`"),
+    }
 }
 
 /// The first paths of a list, and how many more there are.
