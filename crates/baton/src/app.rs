@@ -151,13 +151,13 @@ impl App {
     }
 
     /// Uses a store that was opened already.
-    pub(crate) fn lend(&mut self, mut store: Store) {
+    pub(crate) fn use_store(&mut self, mut store: Store) {
         self.machine.observe(&mut store);
         self.store = Some(store);
     }
 
     /// For the end of the process.
-    pub(crate) fn leave(self) {
+    pub(crate) fn shut_down(self) {
         self.machine.flush();
         self.store.into_iter().for_each(Store::leave);
     }
@@ -224,7 +224,7 @@ impl App {
         Ok(driven.is_over)
     }
 
-    /// Says that what goes outside waits here, because another store of the ledger carries it out.
+    /// Prints that calls to the outside wait here, because another store of this ledger makes them.
     fn remark_held_effects(&mut self) -> Result<(), AppError> {
         let machine = Arc::clone(&self.machine);
         if let Some(other) = effect_ownership::other_owner(self.store()?, &machine.id)? {

@@ -189,7 +189,7 @@ impl FileThread {
         if writes {
             self.sync(&mut app, Direction::Both);
         }
-        app.leave();
+        app.shut_down();
     }
 
     /// Waits for the next look; none when the process ends.

@@ -8,7 +8,7 @@ use baton_ops::all;
 use baton_ops::answer::{AnswerView, RefusalView};
 use baton_ops::handoff::{MarkSeen, MarkSeenInput};
 use baton_ops::input::InputView;
-use baton_ops::op::{Access, Caller, HandoffEffect, Operation, OperationEntry};
+use baton_ops::op::{Caller, HandoffEffect, Operation, OperationEntry, TxMode};
 use serde_json::Value;
 
 use crate::error::AppError;
@@ -33,19 +33,19 @@ pub(crate) struct Call {
 /// Executes operations: inline, on the store's threads, or on a server. The default methods do nothing.
 pub(crate) trait Runner {
     /// The right to write the Beads file, held while an operation runs.
-    type Turn;
+    type FileLock;
 
     /// Runs the operation alone, without what surrounds it.
     async fn execute(&mut self, call: Call) -> Answer;
 
     /// Takes the turn at the Beads file, for an operation that only one of several ledgers may carry out at a time.
-    async fn take_turn(&mut self, call: &Call) -> Option<Self::Turn> {
+    async fn lock_file(&mut self, call: &Call) -> Option<Self::FileLock> {
         let _ = call;
         None
     }
 
     /// Gives the turn back: what the operation did is in the file then.
-    async fn end_turn(&mut self, turn: Self::Turn, answer: &mut Answer) {
+    async fn release_file(&mut self, turn: Self::FileLock, answer: &mut Answer) {
         drop(turn);
         let _ = answer;
     }
@@ -54,7 +54,7 @@ pub(crate) trait Runner {
     async fn import_beads_file(&mut self) {}
 
     /// An operation that may change tasks is over; with a turn, what it did goes into the file when that ends.
-    fn tasks_changed(&mut self, answer: &Answer, turn: Option<&Self::Turn>) {
+    fn tasks_changed(&mut self, answer: &Answer, turn: Option<&Self::FileLock>) {
         let _ = (answer, turn);
     }
 
@@ -115,8 +115,8 @@ fn seen_by((identity, caller): (Option<String>, Caller), shown: AnswerView<'_>) 
 /// Runs an operation with everything around it.
 pub(crate) async fn run<R: Runner>(runner: &mut R, mut call: Call) -> Answer {
     let meta = call.entry.meta;
-    let turn = if meta.takes_file_turn { runner.take_turn(&call).await } else { None };
-    if turn.is_none() && meta.follows_tasks {
+    let turn = if meta.needs_file_lock { runner.lock_file(&call).await } else { None };
+    if turn.is_none() && meta.reads_tasks {
         runner.import_beads_file().await;
     }
     if meta.searches_index
@@ -141,16 +141,16 @@ pub(crate) async fn run<R: Runner>(runner: &mut R, mut call: Call) -> Answer {
         runner.tasks_changed(&answer, turn.as_ref());
     }
     if let Some(turn) = turn {
-        runner.end_turn(turn, &mut answer).await;
+        runner.release_file(turn, &mut answer).await;
     }
     match &mut answer {
         Ok(answer) if meta.handoff != HandoffEffect::None => {
             runner.drive_handoff(meta.handoff, answer).await;
         }
-        Ok(_) if meta.access == Access::Write => runner.notify_write(),
+        Ok(_) if meta.tx_mode == TxMode::Write => runner.notify_write(),
         _ => {}
     }
-    if meta.access == Access::Write
+    if meta.tx_mode == TxMode::Write
         && let Ok(answer) = &answer
     {
         for project_id in AnswerView(answer).written_projects() {

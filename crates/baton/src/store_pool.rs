@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex};
 
 use baton_model::session::Limits;
 use baton_ops::input::InputView;
-use baton_ops::op::{Access, Caller, Cx, Env, Host, Operation};
+use baton_ops::op::{Caller, Cx, Env, Host, Operation, TxMode};
 use baton_ops::{all, idempotency};
 use baton_store::{Failure, Fault, FaultKind, Store, Target};
 use serde_json::Value;
@@ -65,13 +65,13 @@ impl Threads {
 pub(crate) struct Pool {
     writers: Vec<SyncSender<QueuedCall>>,
     readers: SyncSender<QueuedCall>,
-    in_hand: AtomicUsize,
+    in_flight: AtomicUsize,
     written: Arc<WrittenProjects>,
     /// The external services of the memory index, if any are configured.
     index_services: Option<Arc<IndexServices>>,
     /// The Beads file of the tasks, if the settings name one.
     beads_file: Option<Arc<BeadsFileService>>,
-    /// Those of projects in whose folders a server does not stand.
+    /// Beads files of projects outside the server's own folder.
     served_files: Option<Arc<ServedBeadsFiles>>,
     folders: Folders,
     /// What drives hand-offs, in a process that no server does it for.
@@ -118,7 +118,7 @@ impl Pool {
         Ok(Self {
             writers,
             readers,
-            in_hand: AtomicUsize::new(0),
+            in_flight: AtomicUsize::new(0),
             written,
             index_services: outside,
             beads_file: None,
@@ -128,7 +128,7 @@ impl Pool {
         })
     }
 
-    /// Goes by this file, too, from now on.
+    /// Keeps this Beads file in step with the ledger, too.
     pub(crate) fn with_beads_file(self, mirror: Option<Arc<BeadsFileService>>) -> Self {
         Self { beads_file: mirror, ..self }
     }
@@ -199,12 +199,12 @@ impl Pool {
     }
 
     /// How many operations were accepted and are not answered yet.
-    pub(crate) fn in_hand(&self) -> usize {
-        self.in_hand.load(Ordering::Relaxed)
+    pub(crate) fn in_flight(&self) -> usize {
+        self.in_flight.load(Ordering::Relaxed)
     }
 
     async fn queued(&self, name: &str, call: (Value, Caller), mut queue: Queue<'_>) -> Answer {
-        let _counted = PendingCount::count(&self.in_hand);
+        let _counted = PendingCount::count(&self.in_flight);
         let entry = all::find(name)?;
         let (input, caller) = call;
         runner::run(&mut queue, Call { entry, input, caller }).await
@@ -269,7 +269,7 @@ fn run_one(store: &mut Store, job: &QueuedCall, shared: &Shared) -> Result<Value
         };
     };
     for _ in 0..RETRIES {
-        match run_elsewhere(
+        match run_with_client_facts(
             store,
             job,
             shared,
@@ -279,17 +279,17 @@ fn run_one(store: &mut Store, job: &QueuedCall, shared: &Shared) -> Result<Value
             answer => return answer,
         }
     }
-    run_elsewhere(store, job, shared, &ClientHost::new(machine, &job.caller.location.machine, facts))
+    run_with_client_facts(store, job, shared, &ClientHost::new(machine, &job.caller.location.machine, facts))
 }
 
 /// Runs an operation that may have to ask its caller: then nothing of it is kept.
-fn run_elsewhere(
+fn run_with_client_facts(
     store: &mut Store,
     job: &QueuedCall,
     shared: &Shared,
     host: &ClientHost<'_>,
 ) -> Result<Value, Failure> {
-    let own_batch = job.entry.access == Access::Write && !store.is_batch_open();
+    let own_batch = job.entry.tx_mode == TxMode::Write && !store.is_batch_open();
     if own_batch {
         store.begin_batch()?;
     }
@@ -304,7 +304,7 @@ fn run_elsewhere(
 }
 
 fn run_on(store: &mut Store, job: &QueuedCall, shared: &Shared, host: &dyn Host) -> Result<Value, Failure> {
-    store.write_until_first_token(job.caller.grant.until_first_token);
+    store.refuse_writes_once_token_exists(job.caller.grant.until_first_token);
     let env = Env {
         now: shared.machine.now(),
         random: &mut clock::random,

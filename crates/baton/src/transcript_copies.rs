@@ -142,14 +142,14 @@ pub(crate) fn fetch(app: &mut App, query: CopyQuery<'_>) -> Result<Option<Fetche
     // Earlier versions named a copy by the tool's own id alone.
     let ids = [native.clone(), conversation_key(native, *created_at_ms, cwd.as_deref())];
     if !ids.contains(&row.manifest.transcript_id) || *tool_id != row.manifest.agent {
-        return Err(damaged_refusal(&row, "it is of another session than its manifest").into());
+        return Err(copy_invalid_refusal(&row, "it is of another session than its manifest").into());
     }
     // The ledger has checked whose these are.
     copy.sessions.clone_from(&row.manifest.sessions);
     copy.is_encrypted = row.manifest.readers.is_some();
     let folder = app.config.data_dir.join("transcripts");
     let path = folder.join(format!("{}-{}.json", row.manifest.content_hash, std::process::id()));
-    let text = serde_json::to_vec(&copy).map_err(|error| damaged_refusal(&row, &error.to_string()))?;
+    let text = serde_json::to_vec(&copy).map_err(|error| copy_invalid_refusal(&row, &error.to_string()))?;
     private_file::create_folder(&folder).and_then(|()| private_file::write(&path, &text)).map_err(
         |error| {
             let what = format!("{} cannot be written: {error}", visible(&path.display().to_string()));
@@ -173,7 +173,7 @@ pub(crate) fn is_elsewhere(code: &str) -> bool {
 
 fn content(app: &mut App, project_id: &str, row: &CopyRow) -> Result<Vec<u8>, AppError> {
     if row.manifest.bytes > MAX_BYTES {
-        return Err(damaged_refusal(row, "it is too large").into());
+        return Err(copy_invalid_refusal(row, "it is too large").into());
     }
     let mut bytes = Vec::new();
     for part in 0..row.manifest.parts() {
@@ -185,11 +185,11 @@ fn content(app: &mut App, project_id: &str, row: &CopyRow) -> Result<Vec<u8>, Ap
             part,
         })?;
         bytes.extend(
-            STANDARD.decode(answer.content).map_err(|_| damaged_refusal(row, "a part is not base64"))?,
+            STANDARD.decode(answer.content).map_err(|_| copy_invalid_refusal(row, "a part is not base64"))?,
         );
     }
     if content_hash(&bytes) != row.manifest.content_hash {
-        return Err(damaged_refusal(
+        return Err(copy_invalid_refusal(
             row,
             "the content is not that of its hash, or was pushed anew meanwhile",
         )
@@ -208,8 +208,8 @@ fn plain_text(app: &App, project_id: &str, row: &CopyRow, content: Vec<u8>) -> R
     };
     let most = usize::try_from(MAX_FILE_BYTES).unwrap_or(usize::MAX);
     let text = zstd::bulk::decompress(&content, most)
-        .map_err(|_| damaged_refusal(row, "it cannot be decompressed"))?;
-    String::from_utf8(text).map_err(|_| damaged_refusal(row, "it is no text"))
+        .map_err(|_| copy_invalid_refusal(row, "it cannot be decompressed"))?;
+    String::from_utf8(text).map_err(|_| copy_invalid_refusal(row, "it is no text"))
 }
 
 fn locked_refusal(row: &CopyRow, readers: &[String]) -> Refusal {
@@ -222,7 +222,7 @@ fn locked_refusal(row: &CopyRow, readers: &[String]) -> Refusal {
     Refusal::new(Kind::Refused, "transcript_locked", what, hint)
 }
 
-fn damaged_refusal(row: &CopyRow, why: &str) -> Refusal {
+fn copy_invalid_refusal(row: &CopyRow, why: &str) -> Refusal {
     let what = format!("the session that {} pushed cannot be read: {why}", visible(&row.identity));
     Refusal::new(Kind::Refused, "transcript_copy_invalid", what, "repeat, or have it pushed anew")
 }

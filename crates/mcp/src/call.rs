@@ -20,7 +20,7 @@ use baton_tools::surface_of_client;
 
 use crate::answer::{framed, put_first, refused, result, texts};
 use crate::backend::{Answer, Backend, run};
-use crate::connection::{BoundIdentity, DeliveryReceipt};
+use crate::connection::{ConnectionIdentity, DeliveryReceipt};
 use crate::elicitation::{ElicitationResult, Question, Replies};
 use crate::packet_fields;
 use crate::roots;
@@ -167,10 +167,10 @@ impl Server {
             return Ok(caller);
         }
         match self.connection.bound(project(&call.input)) {
-            BoundIdentity::Nobody => Ok(caller),
-            BoundIdentity::One(name) => Ok(Caller { identity: Some(name), ..caller }),
-            BoundIdentity::Several(_) if call.action.reads() => Ok(caller),
-            BoundIdentity::Several(names) => {
+            ConnectionIdentity::Nobody => Ok(caller),
+            ConnectionIdentity::One(name) => Ok(Caller { identity: Some(name), ..caller }),
+            ConnectionIdentity::Several(_) if call.action.reads() => Ok(caller),
+            ConnectionIdentity::Several(names) => {
                 let what =
                     format!("{} identities work through this connection: {}", names.len(), names.join(", "));
                 let mut no = ErrorObject::new("identity_ambiguous", what, "say which with `identity`");
@@ -242,7 +242,7 @@ impl Server {
     /// Adds the project, the identity and the store of the call to a refusal, where they are known.
     fn add_location(&self, call: &Call, refusal: &mut ErrorObject) {
         let bound = match self.connection.bound(project(&call.input)) {
-            BoundIdentity::One(name) => Some(name),
+            ConnectionIdentity::One(name) => Some(name),
             _ => None,
         };
         let identity = InputView(&call.input).identity().map(str::to_owned).or(bound);

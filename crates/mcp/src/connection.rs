@@ -14,7 +14,7 @@ use crate::table::Action;
 
 /// The identity that a connection is bound to.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum BoundIdentity {
+pub(crate) enum ConnectionIdentity {
     /// It has not begun.
     Nobody,
     /// The identity that began here.
@@ -69,15 +69,15 @@ impl ConnectionState {
     }
 
     /// Who acts in a project, named or of the folder, when the call does not say.
-    pub(crate) fn bound(&self, project: Option<&str>) -> BoundIdentity {
-        let Ok(known) = self.identities.lock() else { return BoundIdentity::Nobody };
+    pub(crate) fn bound(&self, project: Option<&str>) -> ConnectionIdentity {
+        let Ok(known) = self.identities.lock() else { return ConnectionIdentity::Nobody };
         match known.get(project.unwrap_or_default()) {
-            None => BoundIdentity::Nobody,
+            None => ConnectionIdentity::Nobody,
             Some(here) => match (here.open.as_slice(), &here.last) {
-                ([], None) => BoundIdentity::Nobody,
-                ([], Some(last)) => BoundIdentity::One(last.clone()),
-                ([one], _) => BoundIdentity::One(one.clone()),
-                (several, _) => BoundIdentity::Several(several.to_vec()),
+                ([], None) => ConnectionIdentity::Nobody,
+                ([], Some(last)) => ConnectionIdentity::One(last.clone()),
+                ([one], _) => ConnectionIdentity::One(one.clone()),
+                (several, _) => ConnectionIdentity::Several(several.to_vec()),
             },
         }
     }
@@ -163,11 +163,11 @@ mod tests {
     #[test]
     fn an_identity_is_remembered_where_it_began() {
         let connection = ConnectionState::default();
-        assert_eq!(connection.bound(None), BoundIdentity::Nobody);
+        assert_eq!(connection.bound(None), ConnectionIdentity::Nobody);
         connection.session_started(None, "shop", "Donna");
-        assert_eq!(connection.bound(None), BoundIdentity::One("Donna".into()));
-        assert_eq!(connection.bound(Some("shop")), BoundIdentity::One("Donna".into()));
-        assert_eq!(connection.bound(Some("other")), BoundIdentity::Nobody);
+        assert_eq!(connection.bound(None), ConnectionIdentity::One("Donna".into()));
+        assert_eq!(connection.bound(Some("shop")), ConnectionIdentity::One("Donna".into()));
+        assert_eq!(connection.bound(Some("other")), ConnectionIdentity::Nobody);
     }
 
     #[test]
@@ -175,10 +175,10 @@ mod tests {
         let connection = ConnectionState::default();
         connection.session_started(None, "shop", "Donna");
         connection.session_started(Some("shop"), "shop", "Lola");
-        assert_eq!(connection.bound(None), BoundIdentity::One("Donna".into()));
+        assert_eq!(connection.bound(None), ConnectionIdentity::One("Donna".into()));
         assert_eq!(
             connection.bound(Some("shop")),
-            BoundIdentity::Several(vec!["Donna".into(), "Lola".into()])
+            ConnectionIdentity::Several(vec!["Donna".into(), "Lola".into()])
         );
     }
 
@@ -187,9 +187,9 @@ mod tests {
         let connection = ConnectionState::default();
         connection.session_started(None, "shop", "Donna");
         connection.session_ended(None, "shop", "Donna");
-        assert_eq!(connection.bound(None), BoundIdentity::One("Donna".into()));
+        assert_eq!(connection.bound(None), ConnectionIdentity::One("Donna".into()));
         connection.session_started(None, "shop", "Lola");
-        assert_eq!(connection.bound(None), BoundIdentity::One("Lola".into()));
+        assert_eq!(connection.bound(None), ConnectionIdentity::One("Lola".into()));
     }
 
     #[test]

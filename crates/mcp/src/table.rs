@@ -1,7 +1,7 @@
 //! The tools: which one offers which operations. A line here is all that it takes to offer one more.
 
 pub use crate::not_offered::NOT_OFFERED;
-use baton_ops::op::{Access, Operation, OperationEntry, SessionEffect};
+use baton_ops::op::{Operation, OperationEntry, SessionEffect, TxMode};
 use baton_ops::{agent, handoff, ledger, memory, message, project, session, task, transcript};
 
 /// One tool as agents see it.
@@ -393,7 +393,9 @@ impl Action {
         let previews =
             self.fixed.iter().any(|(name, value)| *name == "dry_run" && matches!(value, FixedArgument::Yes));
         let reads = previews || CACHING.contains(&self.operation);
-        self.operation == READ_MORE || reads || self.entry().is_some_and(|entry| entry.access == Access::Read)
+        self.operation == READ_MORE
+            || reads
+            || self.entry().is_some_and(|entry| entry.tx_mode == TxMode::Read)
     }
 }
 

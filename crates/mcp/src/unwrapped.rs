@@ -17,14 +17,20 @@ const SCAN_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Adds the remarks to the reminders of an answer. Transcripts that cannot be listed are no reason for less of an answer.
 pub(crate) async fn add(backend: &dyn Backend, operation: &str, answer: &mut Value, caller: Caller) {
-    let reminding = tokio::time::timeout(SCAN_TIMEOUT, reminding(backend, operation, answer, caller)).await;
-    if let Ok(Some(reminding)) = reminding {
-        *answer = reminding;
+    let with_reminders =
+        tokio::time::timeout(SCAN_TIMEOUT, with_reminders(backend, operation, answer, caller)).await;
+    if let Ok(Some(with_reminders)) = with_reminders {
+        *answer = with_reminders;
     }
 }
 
 /// The answer with the remarks, where it is one that says what waits.
-async fn reminding(backend: &dyn Backend, operation: &str, answer: &Value, caller: Caller) -> Option<Value> {
+async fn with_reminders(
+    backend: &dyn Backend,
+    operation: &str,
+    answer: &Value,
+    caller: Caller,
+) -> Option<Value> {
     let output = match operation {
         Start::NAME => {
             let mut started = StartOutput::deserialize(answer).ok()?;

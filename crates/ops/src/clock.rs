@@ -3,14 +3,14 @@
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::time::Millis;
 
-use crate::meta::Access;
+use crate::meta::TxMode;
 
 /// The last millisecond that `rfc3339` can write, and with that an export: in every time zone it is the year 9999.
 const LAST: Millis = 253_402_207_200_000;
 
 /// Refuses to write at an instant that an export could not give back.
-pub(crate) fn check(access: Access, now: Millis) -> Result<(), Refusal> {
-    if access == Access::Read || now <= LAST {
+pub(crate) fn check(tx_mode: TxMode, now: Millis) -> Result<(), Refusal> {
+    if tx_mode == TxMode::Read || now <= LAST {
         return Ok(());
     }
     let what = "the clock of this machine is past the year 9999, and nothing is written at such a time";
@@ -26,7 +26,7 @@ mod tests {
     fn nothing_is_written_at_a_time_that_an_export_cannot_hold() {
         assert_eq!(baton_model::time::rfc3339(LAST), "9999-12-30T22:00:00.000Z");
         assert!(!baton_model::time::rfc3339(LAST + 1).contains('T'));
-        assert!(check(Access::Write, LAST).is_ok() && check(Access::Read, LAST + 1).is_ok());
-        assert_eq!(check(Access::Write, LAST + 1).map_err(|no| no.code), Err("clock_invalid"));
+        assert!(check(TxMode::Write, LAST).is_ok() && check(TxMode::Read, LAST + 1).is_ok());
+        assert_eq!(check(TxMode::Write, LAST + 1).map_err(|no| no.code), Err("clock_invalid"));
     }
 }

@@ -4,7 +4,7 @@ use baton_model::access::Scope;
 
 /// Whether an operation may change the ledger: decides which store thread runs it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Access {
+pub enum TxMode {
     /// Reads only.
     Read,
     /// May write.
@@ -87,7 +87,7 @@ pub struct Meta {
     /// One line in the imperative, without a full stop.
     pub doc: &'static str,
     /// Whether it may write.
-    pub access: Access,
+    pub tx_mode: TxMode,
     /// The scope that a token needs for it.
     pub scope: Scope,
     /// Whether its dry run (`dry_run`) only shows, so that a token needs no more than to read for it.
@@ -103,9 +103,9 @@ pub struct Meta {
     /// Whether it may change tasks: those of tasks do, and those that end sessions, which frees what they claimed.
     pub changes_tasks: bool,
     /// Whether it reads tasks or depends on their state, so that a mirrored file is looked at before.
-    pub follows_tasks: bool,
+    pub reads_tasks: bool,
     /// Whether only one of several ledgers on a mirrored file may carry it out at a time.
-    pub takes_file_turn: bool,
+    pub needs_file_lock: bool,
     /// What it does to a hand-off to another project, which is driven before the caller is answered.
     pub handoff: HandoffEffect,
     /// Whether an index outside the ledger is searched before it, and what that finds given to it.
@@ -125,14 +125,14 @@ pub struct Meta {
 }
 
 impl Meta {
-    const fn new(name: &'static str, doc: &'static str, access: Access) -> Self {
+    const fn new(name: &'static str, doc: &'static str, tx_mode: TxMode) -> Self {
         Self {
             name,
             doc,
-            access,
-            scope: match access {
-                Access::Read => Scope::Read,
-                Access::Write => Scope::Write,
+            tx_mode,
+            scope: match tx_mode {
+                TxMode::Read => Scope::Read,
+                TxMode::Write => Scope::Write,
             },
             shows_on_dry_run: false,
             reach: Reach::Project,
@@ -140,8 +140,8 @@ impl Meta {
             retention: Retention::Full,
             session: SessionEffect::None,
             changes_tasks: false,
-            follows_tasks: false,
-            takes_file_turn: false,
+            reads_tasks: false,
+            needs_file_lock: false,
             handoff: HandoffEffect::None,
             searches_index: false,
             carries_changes: false,
@@ -155,12 +155,12 @@ impl Meta {
 
     /// Of an operation that only reads.
     pub const fn read(name: &'static str, doc: &'static str) -> Self {
-        Self::new(name, doc, Access::Read)
+        Self::new(name, doc, TxMode::Read)
     }
 
     /// Of an operation that may write.
     pub const fn write(name: &'static str, doc: &'static str) -> Self {
-        Self::new(name, doc, Access::Write)
+        Self::new(name, doc, TxMode::Write)
     }
 
     /// With another scope than its access suggests.
@@ -219,22 +219,22 @@ impl Meta {
 
     /// Whether it reads tasks, and nothing is searched before it or carried out after it.
     pub fn is_plain_task_read(&self) -> bool {
-        self.access == Access::Read
-            && self.follows_tasks
-            && !(self.changes_tasks || self.takes_file_turn || self.searches_index)
+        self.tx_mode == TxMode::Read
+            && self.reads_tasks
+            && !(self.changes_tasks || self.needs_file_lock || self.searches_index)
             && self.handoff == HandoffEffect::None
     }
 
     /// It depends on the state of tasks.
     #[must_use]
-    pub const fn follows_tasks(self) -> Self {
-        Self { follows_tasks: true, ..self }
+    pub const fn reads_tasks(self) -> Self {
+        Self { reads_tasks: true, ..self }
     }
 
     /// Of several ledgers on a mirrored file one at a time carries it out.
     #[must_use]
-    pub const fn takes_file_turn(self) -> Self {
-        Self { takes_file_turn: true, ..self }
+    pub const fn needs_file_lock(self) -> Self {
+        Self { needs_file_lock: true, ..self }
     }
 
     /// It begins a hand-off, or goes on with one.

@@ -18,7 +18,7 @@ use serde_json::Value;
 
 pub use crate::caller::Caller;
 use crate::document::{CleanDocument, DocumentPath, OmissionReason};
-pub use crate::meta::{Access, BeginsStore, HandoffEffect, Meta, Reach, Retention, SessionEffect, Site};
+pub use crate::meta::{BeginsStore, HandoffEffect, Meta, Reach, Retention, SessionEffect, Site, TxMode};
 pub use crate::path_kind::PathKind;
 pub use crate::project_name::RenamedProject;
 use crate::{clock, force_request, input, process_identity, project, project_name, resolve};
@@ -368,10 +368,11 @@ fn run_json<O: Operation>(input: Value, cx: &mut Cx<'_>) -> Result<Value, Failur
 /// Refuses a caller that may not do this at all; which projects it reaches is asked where they are resolved.
 pub(crate) fn authorize(meta: &Meta, env: &Env<'_>, input: &Value) -> Result<(), Refusal> {
     let grant = &env.caller.grant;
-    clock::check(meta.access, env.now)?;
-    let of_one = meta.reach == Reach::Project || (meta.reach == Reach::Disk && env.host.client_answers());
+    clock::check(meta.tx_mode, env.now)?;
+    let is_project_scoped =
+        meta.reach == Reach::Project || (meta.reach == Reach::Disk && env.host.client_answers());
     let may = grant.require(meta.scope_of(input));
-    let may = if of_one { may } else { may.and_then(|()| grant.require_all_projects()) };
+    let may = if is_project_scoped { may } else { may.and_then(|()| grant.require_all_projects()) };
     may.map_err(|no| crate::project_hint::of_init(meta.name, grant, no))?;
     // Force may take work from a live session, so it needs the scope operator.
     if input.get("force") == Some(&Value::Bool(true)) {

@@ -268,7 +268,7 @@ fn apply_outcome(
     jitter: i64,
 ) -> Result<(), Failure> {
     let Some(kind) = steps.get(at).map(|step| step.kind) else { return Ok(()) };
-    let forward = saga::is_forward(handoff.state);
+    let forward = saga::is_still_planned(handoff.state);
     let is_duplicate_check = kind == Kind::DuplicateCheck;
     let is_lookup = is_duplicate_check || (kind == Kind::Task && !forward);
     if let (TrackerOutcome::Retry { why, .. } | TrackerOutcome::Final { why, .. }, false) =

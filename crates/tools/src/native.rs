@@ -23,7 +23,7 @@ pub struct Native {
     pub target: fn(&NativeSession, &SessionPlaces) -> Result<NativeTarget, Refusal>,
     /// How the written session is taken up, where that differs from one that the agent wrote.
     pub resume: Option<NativeResume>,
-    /// How the file is brought into the agent's own store, where it takes none from its folder.
+    /// The command that imports the file, for an agent that loads no session files from a folder.
     pub import: Option<NativeImport>,
 }
 

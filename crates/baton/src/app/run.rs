@@ -1,4 +1,4 @@
-//! An operation of a command: in the store on this thread, or at a server, with what surrounds it.
+//! The runner of the command line: an operation runs in this process on the store, or at a server.
 
 use std::time::Duration;
 
@@ -90,7 +90,7 @@ impl App {
 }
 
 impl Runner for App {
-    type Turn = (beads::ExclusiveTurn, RepoFile);
+    type FileLock = (beads::ExclusiveTurn, RepoFile);
 
     async fn execute(&mut self, call: Call) -> Answer {
         let Call { entry, input, caller } = call;
@@ -104,11 +104,11 @@ impl Runner for App {
         }
     }
 
-    async fn take_turn(&mut self, _: &Call) -> Option<Self::Turn> {
+    async fn lock_file(&mut self, _: &Call) -> Option<Self::FileLock> {
         self.take_file_turn()
     }
 
-    async fn end_turn(&mut self, turn: Self::Turn, _: &mut Answer) {
+    async fn release_file(&mut self, turn: Self::FileLock, _: &mut Answer) {
         self.finish_file_turn(turn);
     }
 
@@ -116,7 +116,7 @@ impl Runner for App {
         self.sync_beads_file(None);
     }
 
-    fn tasks_changed(&mut self, answer: &Answer, _: Option<&Self::Turn>) {
+    fn tasks_changed(&mut self, answer: &Answer, _: Option<&Self::FileLock>) {
         if let Ok(answer) = answer {
             let warnings = answer.get(FILE_WARNINGS).and_then(Value::as_array);
             for warning in warnings.into_iter().flatten().filter_map(Value::as_str) {

@@ -214,7 +214,7 @@ pub(crate) fn add_to_wrap(
         let named = wrap.project.as_ref().unwrap_or(&own);
         if *named == own { always(&mut app, Some(&own)) } else { Ok(None) }
     })();
-    app.leave();
+    app.shut_down();
     let copy = copy.map_err(|error| sentence(&error))?;
     Ok(copy.map(|copy| WrapInput { changes: Some(copy.manifest), ..wrap }))
 }

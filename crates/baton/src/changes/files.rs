@@ -35,7 +35,7 @@ pub(crate) fn fault<'a>(verb: &'a str, path: &'a Path) -> impl FnOnce(io::Error)
     move |error| Fault::Io { what: format!("cannot {verb} {}", path.display()), error }
 }
 
-/// Refuses a link, a pipe or a device in place of a file of git's: what it leads to may never end, or is not for this repository.
+/// Requires a regular file among git's own: a symlink may leave the repository, and a pipe or a device may never end.
 pub(crate) fn check_regular(path: &Path, meta: &fs::Metadata) -> Result<(), Fault> {
     if meta.is_file() {
         Ok(())
@@ -72,7 +72,7 @@ pub(crate) fn inside(root: &Path, path: &[u8]) -> Result<PathBuf, Fault> {
     Ok(root.join(from_bytes(path)?))
 }
 
-/// Whether a path has a part that git takes for its own folder on any system, so that no commit can hold it.
+/// Whether a component of a path means `.git` on some system (other case, `git~1`): no commit can hold such a path.
 pub(crate) fn is_reserved(path: &[u8]) -> bool {
     path.split(|byte| *byte == b'/').any(|part| {
         let name = part.to_ascii_lowercase();

@@ -17,9 +17,9 @@ pub(crate) fn recover(git: &dyn GitRunner, root: &Path) -> Result<Recovered, Fau
     Journal::recover(&repo, &lock)
 }
 
-/// A working copy in which no application is half done, and none begins while this is held.
+/// A guard: an interrupted apply was recovered, and no other one begins while this is held.
 pub(crate) struct StableWorkingCopy {
-    /// What became of one that was interrupted.
+    /// How the interrupted one was recovered.
     pub recovered: Recovered,
     _lock: Option<Lock>,
 }

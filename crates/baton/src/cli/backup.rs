@@ -96,7 +96,7 @@ struct Backup<'a> {
 
 /// What `baton restore` answers.
 #[derive(Serialize)]
-struct Restored<'a> {
+struct RestoreOutput<'a> {
     store: &'a Path,
     from: &'a Path,
     /// The store that was there before.
@@ -189,7 +189,7 @@ pub(super) fn restore(args: RestoreArgs, app: &mut App) -> Result<(), AppError> 
     let succession = Succession::of(&store, draft.path(), &app.machine.id)?;
     let previous = draft.install(clock::now(), &mut step).map_err(|fault| in_use(fault, &store))?;
     let undo = previous.as_ref().map(|previous| undo(previous, &store));
-    let restored = Restored {
+    let restored = RestoreOutput {
         store: &store,
         from: &args.file,
         kept: previous.as_ref().map(|previous| previous.path.as_path()),
@@ -250,7 +250,7 @@ fn keep_revocations(draft: &Path, store: &Path) -> Result<(), AppError> {
     Ok(restored.write_shared(|tx| Ok(revoked.write(tx)?))?)
 }
 
-fn show(restored: &Restored<'_>) -> String {
+fn show(restored: &RestoreOutput<'_>) -> String {
     let projects = match restored.projects {
         1 => "1 project".to_owned(),
         n => format!("{n} projects"),

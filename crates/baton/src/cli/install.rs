@@ -44,20 +44,20 @@ pub(super) struct Args {
     yes: bool,
     /// Install for you in every project, or for this project in its repository
     #[arg(long, value_name = "SCOPE", default_value = "user")]
-    scope: Reach,
+    scope: InstallScope,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Reach {
+enum InstallScope {
     User,
     Project,
 }
 
-impl From<Reach> for Scope {
-    fn from(reach: Reach) -> Self {
+impl From<InstallScope> for Scope {
+    fn from(reach: InstallScope) -> Self {
         match reach {
-            Reach::User => Self::User,
-            Reach::Project => Self::Project,
+            InstallScope::User => Self::User,
+            InstallScope::Project => Self::Project,
         }
     }
 }
@@ -99,7 +99,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
             install::apply::forget(&whole, &mut record, &record_file)?;
         }
     }
-    let installed = Installed {
+    let installed = InstallOutput {
         uninstall: args.uninstall,
         dry_run: args.dry_run,
         changed: !whole.changes.is_empty() && !args.dry_run,
@@ -187,7 +187,7 @@ fn no_scope_refusal(tool: &Tool) -> Refusal {
 
 /// What `baton install` answers.
 #[derive(Serialize)]
-struct Installed<'a> {
+struct InstallOutput<'a> {
     uninstall: bool,
     dry_run: bool,
     changed: bool,
@@ -201,13 +201,13 @@ struct Outcome<'a> {
     agent: &'a str,
     title: &'a str,
     #[serde(flatten)]
-    result: Changed<'a>,
+    result: ToolResult<'a>,
 }
 
 /// What was changed for a tool, or why nothing was.
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Changed<'a> {
+enum ToolResult<'a> {
     Refused {
         #[serde(serialize_with = "as_json")]
         error: &'a Refusal,
@@ -225,19 +225,19 @@ fn as_json<S: Serializer>(refusal: &Refusal, serializer: S) -> Result<S::Ok, S::
 impl Outcome<'_> {
     /// Whether nothing was changed for it, and nothing is to be said of it.
     fn is_untouched(&self) -> bool {
-        matches!(&self.result, Changed::Done { files, remarks } if files.is_empty() && remarks.is_empty())
+        matches!(&self.result, ToolResult::Done { files, remarks } if files.is_empty() && remarks.is_empty())
     }
 }
 
 impl ToolJob {
     fn outcome(&self, args: &Args) -> Outcome<'_> {
         let result = match &self.plan {
-            Err(error) => Changed::Refused { error },
+            Err(error) => ToolResult::Refused { error },
             Ok(plan) => {
                 let remark =
                     Some(self.installer.install.remark).filter(|text| !text.is_empty() && !args.uninstall);
                 let remarks = plan.remarks.iter().map(String::as_str).chain(remark).collect();
-                Changed::Done { files: actions(plan), remarks }
+                ToolResult::Done { files: actions(plan), remarks }
             }
         };
         let Tool { id, title, .. } = self.installer.tool;
@@ -253,7 +253,7 @@ pub(super) fn ask(app: &App, diff: &str, hint: &'static str) -> Result<(), AppEr
     Confirmation { diff, question, unanswerable, declined: "install_declined" }.ask(app)
 }
 
-fn text(installed: &Installed<'_>, confirm: bool) -> String {
+fn text(installed: &InstallOutput<'_>, confirm: bool) -> String {
     let mut text = if confirm { String::new() } else { render::block(&installed.diff) };
     let untouched = installed.tools.iter().filter(|tool| installed.uninstall && tool.is_untouched()).count();
     // Of several, those are named in which something was.
@@ -262,12 +262,12 @@ fn text(installed: &Installed<'_>, confirm: bool) -> String {
     for tool in installed.tools.iter().filter(is_named) {
         let title = visible(tool.title);
         let (files, remarks) = match &tool.result {
-            Changed::Refused { error } => {
+            ToolResult::Refused { error } => {
                 let (message, hint) = (visible(&error.message), visible(&error.hint));
                 text.push_str(&format!("{title}: {message}\n  hint: {hint}\n"));
                 continue;
             }
-            Changed::Done { files, remarks } => (files.len(), remarks),
+            ToolResult::Done { files, remarks } => (files.len(), remarks),
         };
         let by_hand = remarks.iter().any(|remark| remark.contains("by hand"));
         let outcome = match (files, installed.dry_run, installed.uninstall) {

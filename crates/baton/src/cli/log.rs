@@ -33,7 +33,7 @@ pub(super) struct Args {
     #[command(subcommand)]
     verb: Option<Verb>,
     #[command(flatten)]
-    read: Read,
+    read: ReadArgs,
 }
 
 #[derive(clap::Subcommand)]
@@ -60,7 +60,7 @@ enum Verb {
 }
 
 #[derive(clap::Args)]
-struct Read {
+struct ReadArgs {
     /// Only entries after this sequence number
     #[arg(long, value_name = "SEQ", default_value_t = 0)]
     after: i64,
@@ -240,7 +240,7 @@ fn lines(file: &str, unverified: bool) -> Result<Vec<String>, AppError> {
     }
 }
 
-fn read(args: Read, app: &mut App) -> Result<(), AppError> {
+fn read(args: ReadArgs, app: &mut App) -> Result<(), AppError> {
     let since = super::earliest_instant(args.since.as_deref())?;
     if let Some(commit) = &args.commit {
         return print_of_commit(&args, commit, since, app);
@@ -271,7 +271,7 @@ fn page_is_full(cursor: i64, after: i64) -> bool {
 }
 
 /// What is wanted of the ledger after this number.
-fn page_input(args: &Read, since: Option<i64>, after: i64, app: &App) -> LedgerListInput {
+fn page_input(args: &ReadArgs, since: Option<i64>, after: i64, app: &App) -> LedgerListInput {
     LedgerListInput {
         project: app.project.clone(),
         after,
@@ -284,19 +284,19 @@ fn page_input(args: &Read, since: Option<i64>, after: i64, app: &App) -> LedgerL
 }
 
 /// One page of wanted deltas, and the number up to which the ledger was looked at.
-fn page(args: &Read, since: Option<i64>, after: i64, app: &mut App) -> Result<(Vec<Row>, i64), AppError> {
+fn page(args: &ReadArgs, since: Option<i64>, after: i64, app: &mut App) -> Result<(Vec<Row>, i64), AppError> {
     let page = app.run::<LedgerList>(&page_input(args, since, after, app))?;
     let last = page.items.iter().map(|row| row.seq).max().unwrap_or(after);
     Ok((page.items, page.next.unwrap_or(last).max(last)))
 }
 
-fn print_all(args: &Read, since: Option<i64>, app: &mut App) -> Result<(), AppError> {
+fn print_all(args: &ReadArgs, since: Option<i64>, app: &mut App) -> Result<(), AppError> {
     let all = all_of(args, since, app)?;
     app.show(&all, |_| String::new())
 }
 
 /// The newest of the wanted entries, in their order.
-fn print_newest(args: &Read, since: Option<i64>, n: usize, app: &mut App) -> Result<(), AppError> {
+fn print_newest(args: &ReadArgs, since: Option<i64>, n: usize, app: &mut App) -> Result<(), AppError> {
     let mut all = all_of(args, since, app)?;
     all.items.drain(..all.items.len().saturating_sub(n));
     if app.format == Format::Json {
@@ -306,7 +306,7 @@ fn print_newest(args: &Read, since: Option<i64>, n: usize, app: &mut App) -> Res
 }
 
 /// Every wanted entry.
-fn all_of(args: &Read, since: Option<i64>, app: &mut App) -> Result<DeltaListOutput, AppError> {
+fn all_of(args: &ReadArgs, since: Option<i64>, app: &mut App) -> Result<DeltaListOutput, AppError> {
     let mut items = Vec::new();
     let mut input = page_input(args, since, args.after, app);
     let project_id = loop {
@@ -321,7 +321,7 @@ fn all_of(args: &Read, since: Option<i64>, app: &mut App) -> Result<DeltaListOut
 }
 
 /// What was written in the sessions in which a commit was made.
-fn print_of_commit(args: &Read, commit: &str, since: Option<i64>, app: &mut App) -> Result<(), AppError> {
+fn print_of_commit(args: &ReadArgs, commit: &str, since: Option<i64>, app: &mut App) -> Result<(), AppError> {
     let folder = app.config.cwd.clone().unwrap_or_default();
     let given = || Some(commit.to_ascii_lowercase()).filter(|id| is_commit_id(id));
     let Some(id) = git::commit_id(&folder, commit).or_else(given) else {

@@ -379,7 +379,7 @@ fn run(cli: Cli, format: Format) -> Result<(), AppError> {
         app.resume();
     }
     beads::sync_after_write(&mut app);
-    app.leave();
+    app.shut_down();
     result
 }
 

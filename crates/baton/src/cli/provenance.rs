@@ -78,7 +78,7 @@ impl CommitRow {
 }
 
 /// A place in a file of the working copy.
-struct FilePlace {
+struct FileLocation {
     /// The folder of the file, or the nearest that is there.
     folder: PathBuf,
     /// From the top of the working copy.
@@ -104,7 +104,7 @@ pub(super) fn run(args: &Args, app: &mut App) -> Result<(), AppError> {
     app.show(&report, show)
 }
 
-fn filters_kept_on_refusal(place: &FilePlace) -> Refusal {
+fn filters_kept_on_refusal(place: &FileLocation) -> Refusal {
     let what = format!(
         "the lines of {} are not looked at: the repository brings a filter that cannot be switched off",
         visible(&place.path)
@@ -114,7 +114,7 @@ fn filters_kept_on_refusal(place: &FilePlace) -> Refusal {
 }
 
 /// The commits of the lines; without lines the newest of the file.
-fn commits(place: &FilePlace) -> Result<Vec<CommitInfo>, Refusal> {
+fn commits(place: &FileLocation) -> Result<Vec<CommitInfo>, Refusal> {
     let unknown = || {
         let line = place.lines.as_ref().map(|lines| format!(", line {}", lines.end())).unwrap_or_default();
         let what = format!("git knows no such place: {}{line}", visible(&place.path));
@@ -145,7 +145,7 @@ fn commits(place: &FilePlace) -> Result<Vec<CommitInfo>, Refusal> {
 }
 
 /// Parses `FILE`, `FILE:LINE` or `FILE:FIRST-LAST`. A file whose name ends so is meant where it is there.
-fn parse_file_place(cwd: &Path, text: &str) -> Result<FilePlace, Refusal> {
+fn parse_file_place(cwd: &Path, text: &str) -> Result<FileLocation, Refusal> {
     let (file, lines) = match text.rsplit_once(':').and_then(|(file, lines)| Some((file, range(lines)?))) {
         Some((file, lines)) if !cwd.join(text).exists() => (file, Some(lines)),
         _ => (text, None),
@@ -164,7 +164,7 @@ fn parse_file_place(cwd: &Path, text: &str) -> Result<FilePlace, Refusal> {
     let root = git::root(&folder).ok_or_else(outside)?;
     let path = full.strip_prefix(&root).ok().and_then(Path::to_str).filter(|path| !path.is_empty());
     let path = path.ok_or_else(outside)?.to_owned();
-    Ok(FilePlace { folder, path, lines })
+    Ok(FileLocation { folder, path, lines })
 }
 
 /// A line, or a first and a last one.

@@ -59,7 +59,7 @@ fn own_lines<'a>(lines: &[&'a str]) -> Vec<&'a str> {
 fn schemas() -> String {
     let mut table = serde_json::Map::new();
     for entry in baton_ops::all::ALL {
-        let access = if entry.access == baton_ops::op::Access::Read { "read" } else { "write" };
+        let access = if entry.tx_mode == baton_ops::op::TxMode::Read { "read" } else { "write" };
         let schema = (entry.input_schema)();
         table.insert(
             entry.name.into(),

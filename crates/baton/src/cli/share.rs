@@ -75,7 +75,7 @@ enum Verb {
 
 /// A share with its address.
 #[derive(Serialize)]
-struct Shared {
+struct ShareOutput {
     url: String,
     #[serde(flatten)]
     shown: ShareRow,
@@ -135,7 +135,7 @@ fn share(args: ShareArgs, app: &mut App) -> Result<(), AppError> {
     let url = share_link::address(server.as_deref().unwrap_or(USUAL), &made.secret);
     let ends = rfc3339(made.shown.expires_at.0);
     app.remark(&format!("this is shown once; it ends {ends}: `baton share revoke {}`", made.shown.share_id));
-    app.show(&Shared { url, shown: made.shown }, |shared| format!("{}\n", visible(&shared.url)))
+    app.show(&ShareOutput { url, shown: made.shown }, |shared| format!("{}\n", visible(&shared.url)))
 }
 
 fn write(input: &PreviewInput, file: &Path, overwrite: bool, app: &mut App) -> Result<(), AppError> {

@@ -67,14 +67,14 @@ fn advance_counters(app: &mut App) -> Result<(), AppError> {
     app.require_named_store(BeginsStore::Never)?;
     let store = app.config.store.to_string();
     let floor = app.store()?.write_shared(|tx| Ok(counter::raise_floor_after_restore(tx, clock::now())?))?;
-    app.show(&Advanced { store: &store, floor }, |advanced| {
+    app.show(&FloorOutput { store: &store, floor }, |advanced| {
         format!("counters of {} continue above {}\n", advanced.store, advanced.floor)
     })
 }
 
 /// What `baton store advance-counters` answers.
 #[derive(Serialize)]
-struct Advanced<'a> {
+struct FloorOutput<'a> {
     store: &'a str,
     /// Every number that is given out from now on is greater.
     floor: i64,
@@ -86,7 +86,7 @@ fn take_over(app: &mut App) -> Result<(), AppError> {
     let (store, machine) = (app.config.store.to_string(), app.machine.id.clone());
     let taken = effect_ownership::take_over(app.store()?, &machine, clock::now())?;
     let before = taken.before.map(|before| before.place);
-    app.show(&TakenOver { store: &store, before, is_told: taken.is_told }, |taken| {
+    app.show(&TakeOverOutput { store: &store, before, is_told: taken.is_told }, |taken| {
         let text = format!("issues and webhooks are carried out by {} from now on\n", visible(taken.store));
         match (&taken.before, taken.is_told) {
             (None, _) => format!("issues and webhooks are carried out by {} already\n", visible(taken.store)),
@@ -101,7 +101,7 @@ fn take_over(app: &mut App) -> Result<(), AppError> {
 
 /// What `baton store take-over` answers.
 #[derive(Serialize)]
-struct TakenOver<'a> {
+struct TakeOverOutput<'a> {
     store: &'a str,
     /// The store that carried them out before; none where it was this one.
     before: Option<String>,
@@ -148,7 +148,7 @@ fn copy_store(from: &str, to: &str, unverified: bool, app: &mut App) -> Result<(
     let (from, to) = (from.to_string(), to.to_string());
     let effects_held_for = effects_held_for.map(|other| other.place);
     let copied =
-        Copied { from, to, rows, verified: !unverified, items, tokens, effects_held_for, next: None };
+        CopyOutput { from, to, rows, verified: !unverified, items, tokens, effects_held_for, next: None };
     app.show(&copied, show)
 }
 
@@ -188,7 +188,7 @@ fn removal(copy: &Target) -> String {
 
 /// What `baton store copy` answers.
 #[derive(Serialize)]
-struct Copied<'a> {
+struct CopyOutput<'a> {
     from: String,
     to: String,
     rows: u64,
@@ -269,7 +269,7 @@ fn is_same(from: &Target, to: &Target) -> bool {
     }
 }
 
-fn show(copied: &Copied<'_>) -> String {
+fn show(copied: &CopyOutput<'_>) -> String {
     let filled = copied.items.iter().filter(|table| table.rows != 0);
     let rows: Vec<Vec<String>> =
         filled.map(|table| vec![table.table.to_owned(), table.rows.to_string()]).collect();
@@ -298,7 +298,7 @@ fn show(copied: &Copied<'_>) -> String {
 }
 
 /// Which access tokens open the new store, and how to take one back.
-fn tokens(copied: &Copied<'_>) -> String {
+fn tokens(copied: &CopyOutput<'_>) -> String {
     let names = |tokens: &[CopiedToken]| {
         let names: Vec<String> = tokens.iter().map(|token| visible(&token.name)).collect();
         names.join(", ")

@@ -62,7 +62,7 @@ enum Verb {
     /// Keep a session in the ledger of its project, to be continued on another machine
     Push(push::Push),
     /// List the sessions that were pushed to this project
-    Pushed(push::Pushed),
+    Pushed(push::PushedArgs),
     /// Take back what you have pushed
     Withdraw(push::Withdraw),
 }

@@ -98,7 +98,7 @@ fn add(folder: &Path, yes: bool, app: &mut App) -> Result<(), AppError> {
     }
     let held = file.as_ref().map(RepositoryFile::folder);
     let held = held.or(document.as_ref().map(|document| document.root.as_path())).unwrap_or(folder);
-    let answer = Added {
+    let answer = TrustOutput {
         folder: held.display().to_string(),
         sha256: file.as_ref().map(|file| file.digest.clone()),
         trusted: true,
@@ -122,7 +122,7 @@ fn add(folder: &Path, yes: bool, app: &mut App) -> Result<(), AppError> {
 
 /// What `baton trust` answers.
 #[derive(Serialize)]
-struct Added {
+struct TrustOutput {
     folder: String,
     sha256: Option<String>,
     trusted: bool,
@@ -132,7 +132,7 @@ struct Added {
 
 /// What `baton untrust` answers.
 #[derive(Serialize)]
-struct Removed {
+struct UntrustOutput {
     folder: String,
     trusted: bool,
     changed: bool,
@@ -192,7 +192,7 @@ fn remove(folder: &Path, app: &mut App) -> Result<(), AppError> {
     if changed {
         keep(&trusted, app)?;
     }
-    let answer = Removed { folder: target.display().to_string(), trusted: false, changed };
+    let answer = UntrustOutput { folder: target.display().to_string(), trusted: false, changed };
     app.show(&answer, |answer| {
         let folder = visible(&answer.folder);
         let verb = if changed { "no longer trusted" } else { "was not trusted" };
@@ -277,12 +277,12 @@ fn trusted_file(entry: &Entry, state: TrustState, file: Option<&'static str>) ->
 
 /// What `baton trust --list` answers.
 #[derive(Serialize)]
-struct Listed {
+struct TrustListOutput {
     items: Vec<TrustedFile>,
 }
 
 fn list(app: &mut App) -> Result<(), AppError> {
-    app.show(&Listed { items: trusted_files(app) }, |listed| {
+    app.show(&TrustListOutput { items: trusted_files(app) }, |listed| {
         let row = |row: &TrustedFile| vec![visible(&row.folder), row.state.as_str().to_owned()];
         match listed.items.as_slice() {
             [] => "no repository's settings are trusted\n".to_owned(),

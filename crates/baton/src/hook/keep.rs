@@ -108,7 +108,7 @@ fn capture(call: &Call, payload: &Payload, config: &Config) -> Result<(), AppErr
     }
     let mut app = app(config.clone());
     if config.server.is_none() {
-        app.lend(Store::open_existing(&config.store, clock::now())?);
+        app.use_store(Store::open_existing(&config.store, clock::now())?);
     }
     let own = HookedConversation::of(call, payload);
     // Without them it is kept by where the agent stands.
@@ -149,7 +149,7 @@ fn capture(call: &Call, payload: &Payload, config: &Config) -> Result<(), AppErr
     }
     // The agent stands in the files of no project.
     let attached = elsewhere.map_or_else(|| carry::attach_kept(&mut app, &captured), |_| Ok(()));
-    app.leave();
+    app.shut_down();
     attached?;
     Ok(())
 }

@@ -193,7 +193,7 @@ fn announcement(
     let unanswered = unanswered(call, config);
     let unanswered = unanswered.and_then(|text| shaped(tool.install.answer, payload.event_name(call), &text));
     match config.server {
-        None => app.lend(open_store(config)?),
+        None => app.use_store(open_store(config)?),
         // One that takes the connection and says nothing uses up all the time that there is.
         Some(_) => (reply.meanwhile)(unanswered.clone()),
     }

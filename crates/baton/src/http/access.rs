@@ -31,7 +31,7 @@ use crate::store_pool::Pool;
 const CACHE_TTL: Duration = Duration::from_millis(500);
 /// How long the answer that no token is needed is cached. A write in this time is still refused once there is one: the transaction that
 /// writes looks for a token itself, see [`Grant::until_first_token`].
-const OPEN_TTL: Duration = Duration::from_millis(50);
+const ANONYMOUS_TTL: Duration = Duration::from_millis(50);
 /// Names what the bearer may do, so that the page offers nothing that would be refused.
 const SCOPE_HEADER: &str = "baton-scope";
 /// Names the identities that the bearer's token is bound to, so that the page acts as one of these.
@@ -87,7 +87,7 @@ impl Authenticator {
     /// What the bearer may do.
     async fn grant(&self, secret: Option<String>) -> Result<Grant, AppError> {
         let is_anonymous = secret.is_none() && !self.is_token_required;
-        let lasts = if is_anonymous { OPEN_TTL } else { CACHE_TTL };
+        let lasts = if is_anonymous { ANONYMOUS_TTL } else { CACHE_TTL };
         if let Some(grant) = self.remembered(&secret, lasts) {
             return grant.ok_or_else(|| token_invalid_refusal().into());
         }
@@ -186,7 +186,7 @@ pub(super) async fn confirm(
 ) -> Response {
     let admission = request.extensions().get::<AdmittedRequest>().cloned();
     if let Some(AdmittedRequest { at, secret }) = admission
-        && at.elapsed() >= OPEN_TTL
+        && at.elapsed() >= ANONYMOUS_TTL
     {
         match authenticator.grant(secret).await {
             Ok(grant) => _ = request.extensions_mut().insert(grant),

@@ -48,19 +48,19 @@ const EVENTS: [&str; 2] = ["issues", "issue_comment"];
 const WORDS_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The receiver.
-pub(super) struct Hook {
+pub(super) struct WebhookReceiver {
     secret: Option<String>,
     pool: Arc<Pool>,
     driver: Driver,
     room: Semaphore,
-    recent: Recent,
+    recent: ReplayGuard,
 }
 
 /// The signatures of what was taken lately.
 #[derive(Default)]
-struct Recent(Mutex<VecDeque<Vec<u8>>>);
+struct ReplayGuard(Mutex<VecDeque<Vec<u8>>>);
 
-impl Recent {
+impl ReplayGuard {
     fn has(&self, signature: &[u8]) -> bool {
         self.0.lock().is_ok_and(|all| all.iter().any(|known| known == signature))
     }
@@ -74,7 +74,7 @@ impl Recent {
     }
 }
 
-impl Hook {
+impl WebhookReceiver {
     /// A receiver that believes what this secret has signed.
     pub(super) fn new(config: &Config, pool: Arc<Pool>, driver: Driver) -> Arc<Self> {
         Arc::new(Self {
@@ -82,7 +82,7 @@ impl Hook {
             pool,
             driver,
             room: Semaphore::new(MAX_CONCURRENT),
-            recent: Recent::default(),
+            recent: ReplayGuard::default(),
         })
     }
 
@@ -135,11 +135,11 @@ impl Hook {
 }
 
 /// The one route: it stands outside what only this machine may call, because its signature says who calls.
-pub(super) fn router(hook: Arc<Hook>) -> Router {
+pub(super) fn router(hook: Arc<WebhookReceiver>) -> Router {
     Router::new().route("/api/v1/github/webhook", post(receive)).with_state(hook)
 }
 
-async fn receive(State(hook): State<Arc<Hook>>, request: Request) -> Response {
+async fn receive(State(hook): State<Arc<WebhookReceiver>>, request: Request) -> Response {
     let (head, body) = request.into_parts();
     let (body, signature) = match hook.read(&head.headers, body).await {
         Ok(read) => read,
@@ -147,16 +147,16 @@ async fn receive(State(hook): State<Arc<Hook>>, request: Request) -> Response {
     };
     let posted: WebhookBody = serde_json::from_slice(&body).unwrap_or_default();
     let done = || StatusCode::NO_CONTENT.into_response();
-    let Some(news) = news(event(&head.headers), posted, clock::now()) else { return done() };
+    let Some(news) = webhook_event(event(&head.headers), posted, clock::now()) else { return done() };
     if hook.recent.has(&signature) {
         return done();
     }
     let answer = match news {
-        News::Issue(input) => {
+        WebhookEvent::Issue(input) => {
             let Some(input) = hook.with_words(*input).await else { return done() };
             hook.pool.run_typed::<TrackerEvent>(&input, Caller::default()).await.map(drop)
         }
-        News::Comments(input) => {
+        WebhookEvent::Comments(input) => {
             hook.pool.run_typed::<TrackerComments>(&input, Caller::default()).await.map(drop)
         }
     };
@@ -250,7 +250,7 @@ struct Repository {
 }
 
 /// What an event brings.
-enum News {
+enum WebhookEvent {
     /// How an issue stands.
     Issue(Box<TrackerEventInput>),
     /// What was said under it.
@@ -259,13 +259,15 @@ enum News {
 
 /// What an event brings; nothing for events that say nothing of an issue. What was said carries its own time, so that an event that comes
 /// late, or again, overwrites nothing.
-fn news(event: Option<&str>, posted: WebhookBody, now: Millis) -> Option<News> {
+fn webhook_event(event: Option<&str>, posted: WebhookBody, now: Millis) -> Option<WebhookEvent> {
     if posted.issue.pull_request.is_some() {
         return None;
     }
     match event {
-        Some("issues") if is_fresh(&posted, now) => input(posted).map(|input| News::Issue(Box::new(input))),
-        Some("issue_comment") => comments(posted).map(News::Comments),
+        Some("issues") if is_fresh(&posted, now) => {
+            input(posted).map(|input| WebhookEvent::Issue(Box::new(input)))
+        }
+        Some("issue_comment") => comments(posted).map(WebhookEvent::Comments),
         _ => None,
     }
 }
@@ -327,7 +329,7 @@ mod tests {
 
     #[test]
     fn what_was_taken_is_remembered_for_a_while() {
-        let recent = Recent::default();
+        let recent = ReplayGuard::default();
         recent.add(vec![1]);
         assert!(recent.has(&[1]) && !recent.has(&[2]));
         (0..MAX_SIGNATURES).for_each(|n| recent.add(n.to_be_bytes().to_vec()));
@@ -362,9 +364,9 @@ mod tests {
         let closed = json!({ "action": "closed", "issue": { "number": 3, "state": "closed", "state_reason": "completed" },
             "repository": { "full_name": "o/r" }, "sender": { "login": "octocat" } });
         let expected = json!({ "repo": "o/r", "number": 3, "state": "closed", "state_reason": "completed", "by": "octocat", "marker": null });
-        let read = |event: &str, body: Value| match news(Some(event), posted(body), 0) {
-            Some(News::Issue(input)) => Some(json!(input)),
-            Some(News::Comments(input)) => Some(json!(input)),
+        let read = |event: &str, body: Value| match webhook_event(Some(event), posted(body), 0) {
+            Some(WebhookEvent::Issue(input)) => Some(json!(input)),
+            Some(WebhookEvent::Comments(input)) => Some(json!(input)),
             None => None,
         };
         assert_eq!(read("issues", closed.clone()), Some(expected));
@@ -379,13 +381,13 @@ mod tests {
                 "sender": { "login": "mallory" }, "comment": { "id": 7, "body": "half up?", "user": { "login": "carol" },
                     "created_at": "1970-01-01T00:00:01Z", "updated_at": "1970-01-01T00:00:02Z" } })
         };
-        let read = |event: &str, body: Value| news(Some(event), posted(body), i64::MAX);
-        let Some(News::Comments(created)) = read("issue_comment", event_of("created")) else {
+        let read = |event: &str, body: Value| webhook_event(Some(event), posted(body), i64::MAX);
+        let Some(WebhookEvent::Comments(created)) = read("issue_comment", event_of("created")) else {
             panic!("a comment")
         };
         let expected = json!({ "id": 7, "author": "carol", "body": "half up?", "created_at": 1_000, "updated_at": 2_000 });
         assert_eq!((json!(created.comments), created.deleted.len()), (json!([expected]), 0));
-        let Some(News::Comments(deleted)) = read("issue_comment", event_of("deleted")) else {
+        let Some(WebhookEvent::Comments(deleted)) = read("issue_comment", event_of("deleted")) else {
             panic!("a comment")
         };
         assert_eq!((deleted.comments.len(), deleted.deleted), (0, vec![7]));
@@ -393,9 +395,13 @@ mod tests {
         let mut of_pull = event_of("created");
         of_pull["issue"]["pull_request"] = json!({});
         assert!(read("issue_comment", of_pull).is_none());
-        let Some(News::Issue(edited)) = read("issues", event_of("edited")) else { panic!("an issue") };
+        let Some(WebhookEvent::Issue(edited)) = read("issues", event_of("edited")) else {
+            panic!("an issue")
+        };
         assert_eq!(edited.edited_by.as_deref(), Some("mallory"));
-        let Some(News::Issue(closed)) = read("issues", event_of("closed")) else { panic!("an issue") };
+        let Some(WebhookEvent::Issue(closed)) = read("issues", event_of("closed")) else {
+            panic!("an issue")
+        };
         assert_eq!(closed.edited_by, None);
     }
 }

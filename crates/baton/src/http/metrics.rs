@@ -164,7 +164,7 @@ pub(super) async fn show(
         return problem(&refusal.into());
     }
     let mut gauges = vec![
-        ("baton_operations_in_hand", "Operations accepted and not answered yet.", seen.pool.in_hand()),
+        ("baton_operations_in_hand", "Operations accepted and not answered yet.", seen.pool.in_flight()),
         ("baton_event_listeners", "Open streams of events.", seen.stage.listeners()),
         ("baton_duties", "Duties of the ledger that this server has.", seen.duties.count()),
     ];

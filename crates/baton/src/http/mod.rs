@@ -128,8 +128,11 @@ fn serve_with_settings(
     let (leader, duties) = leadership::start(&app.config, &machine)?;
     let handle = runtime.handle();
     let services = start_services(app, &machine, &duties, (files.clone(), handle))?;
-    let hook =
-        github::Hook::new(&app.config, Arc::clone(&pool), Driver::new(&app.config, Arc::clone(&machine))?);
+    let hook = github::WebhookReceiver::new(
+        &app.config,
+        Arc::clone(&pool),
+        Driver::new(&app.config, Arc::clone(&machine))?,
+    );
     let next = Arc::new(Mutex::new(None));
     let served = runtime.block_on(async {
         let tracing = traces::Tracing::start(&app.config.vars)?;
@@ -253,7 +256,7 @@ fn router(
     pool: &Arc<Pool>,
     (stage, duties, live): MetricSources<'_>,
     (options, local_name): (&Options, Option<String>),
-    (streams, hook): (CancellationToken, Arc<github::Hook>),
+    (streams, hook): (CancellationToken, Arc<github::WebhookReceiver>),
 ) -> Router {
     let reachable = !options.address.ip().is_loopback();
     let limiter = limit::Limiter::new(options.rate);
@@ -301,7 +304,7 @@ fn router(
 async fn settled(pool: &Pool) {
     let begin = Instant::now();
     tokio::time::sleep(GRACE).await;
-    while pool.in_hand() > 0 && begin.elapsed() < DRAIN {
+    while pool.in_flight() > 0 && begin.elapsed() < DRAIN {
         tokio::time::sleep(GRACE / 10).await;
     }
 }

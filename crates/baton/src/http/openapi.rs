@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use axum::http::StatusCode;
 use axum::response::Response;
 use baton_ops::all;
-use baton_ops::op::{Access, HandoffEffect, OperationEntry, Site};
+use baton_ops::op::{HandoffEffect, OperationEntry, Site, TxMode};
 use serde_json::{Map, Value, json};
 
 use super::answer::json_of;
@@ -180,7 +180,7 @@ fn responses(entry: &OperationEntry, status: u16, document: bool, tagged: bool) 
         );
         all.insert("202".into(), json!({ "description": later, "content": content }));
     }
-    if tagged || entry.access == Access::Read {
+    if tagged || entry.tx_mode == TxMode::Read {
         all.insert(
             "304".into(),
             json!({ "description": "Nothing has changed since the tag of If-None-Match" }),

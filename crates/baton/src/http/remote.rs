@@ -10,7 +10,7 @@ use axum::response::Response;
 use baton_model::access::Grant;
 use baton_model::lossless_json;
 use baton_model::refusal::Refusal;
-use baton_ops::op::{Access, Caller, Site};
+use baton_ops::op::{Caller, Site, TxMode};
 use serde_json::Value;
 
 use super::answer::{json_of, problem};
@@ -50,6 +50,6 @@ async fn run(
         return Err(Refusal::invalid("operation_local", what, "run it where the transcripts are").into());
     }
     let caller = Caller { grant, ..call.caller.caller() };
-    let key = idempotency_key(headers)?.filter(|_| entry.access == Access::Write).map(str::to_owned);
+    let key = idempotency_key(headers)?.filter(|_| entry.tx_mode == TxMode::Write).map(str::to_owned);
     pool.run_for(name, Value::Object(call.input), caller, key, call.facts).await
 }

@@ -15,7 +15,7 @@ use baton_model::refusal::Refusal;
 use baton_ops::all;
 use baton_ops::answer::AnswerView;
 use baton_ops::input::InputView;
-use baton_ops::op::{Access, HandoffEffect, OperationEntry};
+use baton_ops::op::{HandoffEffect, OperationEntry, TxMode};
 use serde_json::{Map, Value};
 
 use super::answer::{delivered, handoff_response, json_of, of_type, problem, problem_as, tagged};
@@ -135,7 +135,7 @@ impl RouteRequest<'_> {
     async fn answer(self, pool: Arc<Pool>, grant: Grant) -> Response {
         match self.run(&pool, grant.clone()).await {
             Ok(answer) if self.wants_markdown() => document(&answer),
-            Ok(answer) if self.entry.access == Access::Read || self.route.method == "GET" => {
+            Ok(answer) if self.entry.tx_mode == TxMode::Read || self.route.method == "GET" => {
                 let accepted = self.text(&header::ACCEPT_ENCODING);
                 tagged(&answer, self.text(&header::IF_NONE_MATCH), accepted)
             }
@@ -162,7 +162,7 @@ impl RouteRequest<'_> {
         caller.grant = grant;
         let input = Value::Object(self.input()?);
         match idempotency_key(self.headers)? {
-            Some(key) if self.entry.access == Access::Write => {
+            Some(key) if self.entry.tx_mode == TxMode::Write => {
                 check_key(&input, key)?;
                 pool.run_once(self.entry.name, input, caller, key.to_owned()).await
             }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use baton_model::refusal::{ErrorObject, Kind, Refusal};
 use baton_model::task::sealed::is_redacted;
 use baton_ops::input::InputView;
-use baton_ops::op::{Access, Caller, Host, Operation, OperationEntry, Retention, Site};
+use baton_ops::op::{Caller, Host, Operation, OperationEntry, Retention, Site, TxMode};
 use baton_ops::project_folders::ProjectFolders;
 use baton_ops::task::{Show, ShowOutput};
 use reqwest::StatusCode;
@@ -97,7 +97,7 @@ impl Remote {
         let withheld = self.kept_back(entry, &mut input, caller).await?;
         let mut call = Call { input, caller: CallerHeader::of(caller), facts: Vec::new() };
         let own = || once.unwrap_or_else(key);
-        let key = (entry.access == Access::Write && entry.retention != Retention::Nothing).then(own);
+        let key = (entry.tx_mode == TxMode::Write && entry.retention != Retention::Nothing).then(own);
         let (mut texts, mut consent) = (Vec::<(String, String)>::new(), None::<DocumentConsent>);
         for _ in 0..ROUNDS {
             let questions = match self.post(entry.name, &call, key.as_deref()).await {

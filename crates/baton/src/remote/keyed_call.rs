@@ -12,7 +12,7 @@ pub(crate) struct RemoteCall<'a> {
 }
 
 impl Runner for RemoteCall<'_> {
-    type Turn = std::convert::Infallible;
+    type FileLock = std::convert::Infallible;
 
     async fn execute(&mut self, call: runner::Call) -> Answer {
         self.remote.run(call.entry, call.input, &call.caller, self.key.take()).await

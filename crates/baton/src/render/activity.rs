@@ -110,13 +110,13 @@ fn words(verb: &str) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use baton_ops::all::ALL;
-    use baton_ops::op::Access;
+    use baton_ops::op::TxMode;
 
     use super::*;
 
     #[test]
     fn everything_that_a_session_may_do_last_has_words() {
-        let writes = ALL.iter().filter(|entry| entry.access == Access::Write && !entry.only_caches);
+        let writes = ALL.iter().filter(|entry| entry.tx_mode == TxMode::Write && !entry.only_caches);
         let missing: Vec<&str> =
             writes.map(|entry| entry.name).filter(|name| words(name).is_none()).collect();
         assert!(missing.is_empty(), "no words for {missing:?}");

@@ -6,7 +6,7 @@ use baton_model::refusal::{Kind, Refusal};
 use baton_ops::answer::AnswerView;
 use baton_ops::handoff::{HandoffOrBaton, Progress, Row, Show, ShowInput};
 use baton_ops::memory::MemoryScope;
-use baton_ops::op::{Access, Caller, HandoffEffect};
+use baton_ops::op::{Caller, HandoffEffect, TxMode};
 use serde::Deserialize;
 use serde_json::Value;
 use tokio::sync::oneshot;
@@ -75,14 +75,14 @@ impl Queue<'_> {
 }
 
 impl Runner for Queue<'_> {
-    type Turn = FileTurns;
+    type FileLock = FileTurns;
 
     async fn execute(&mut self, call: Call) -> Answer {
         let Call { entry, input, caller } = call;
         let (reply, answer) = oneshot::channel();
-        let queue = match entry.access {
-            Access::Read => &self.pool.readers,
-            Access::Write => self.pool.writer_of(&input, &caller),
+        let queue = match entry.tx_mode {
+            TxMode::Read => &self.pool.readers,
+            TxMode::Write => self.pool.writer_of(&input, &caller),
         };
         let (once, facts) = (self.once.take(), self.facts.take());
         match queue.try_send(QueuedCall { entry, input, caller, once, facts, reply }) {
@@ -95,7 +95,7 @@ impl Runner for Queue<'_> {
         }
     }
 
-    async fn take_turn(&mut self, call: &Call) -> Option<FileTurns> {
+    async fn lock_file(&mut self, call: &Call) -> Option<FileTurns> {
         let mut files: Vec<_> = self.pool.beads_file.iter().cloned().collect();
         if let Some(served) = &self.pool.served_files
             && let Some(of) = self.pool.folders.of_call(call, served.machine(), self.pool).await
@@ -105,7 +105,7 @@ impl Runner for Queue<'_> {
         FileTurns::take(&files).await
     }
 
-    async fn end_turn(&mut self, turn: FileTurns, answer: &mut Answer) {
+    async fn release_file(&mut self, turn: FileTurns, answer: &mut Answer) {
         if let (Ok(Value::Object(answer)), false) = (answer, turn.warnings().is_empty()) {
             answer.insert(FILE_WARNINGS.to_owned(), Value::from(turn.warnings()));
         }

@@ -5,7 +5,7 @@ use std::net::TcpStream;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use baton_ops::op::{Access, Site};
+use baton_ops::op::{Site, TxMode};
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use serde_json::{Value, json};
@@ -241,7 +241,7 @@ fn a_key_on_a_call_that_reads_is_answered_and_kept_nowhere() {
     };
     let before = everything();
     let reads =
-        |entry: &&baton_ops::op::OperationEntry| entry.access == Access::Read && entry.site == Site::Ledger;
+        |entry: &&baton_ops::op::OperationEntry| entry.tx_mode == TxMode::Read && entry.site == Site::Ledger;
     let key = [("idempotency-key", "one-for-all")];
     let mut count = 0;
     for entry in baton_ops::all::ALL.iter().filter(reads) {

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use baton_ops::all;
-use baton_ops::op::{Access, Site};
+use baton_ops::op::{Site, TxMode};
 use serde_json::{Map, Value, json};
 
 use crate::api::ask;
@@ -165,7 +165,7 @@ fn no_operation_over_http_moves_what_another_holds() {
     let held = Held::new();
     let before = held.holdings();
     for (name, bearer) in tokens(&held) {
-        for entry in all::ALL.iter().filter(|entry| entry.access == Access::Write) {
+        for entry in all::ALL.iter().filter(|entry| entry.tx_mode == TxMode::Write) {
             let path = format!("/api/v1/ops/{}", entry.name);
             let who = caller(name).to_string();
             let heads = [("authorization", bearer.as_str()), ("baton-caller", who.as_str())];
@@ -183,7 +183,7 @@ fn no_operation_of_a_command_through_a_server_moves_what_another_holds() {
     let before = held.holdings();
     for (name, bearer) in tokens(&held) {
         for entry in
-            all::ALL.iter().filter(|entry| entry.access == Access::Write && entry.site == Site::Ledger)
+            all::ALL.iter().filter(|entry| entry.tx_mode == TxMode::Write && entry.site == Site::Ledger)
         {
             let path = format!("/api/v1/remote/{}", entry.name);
             for input in inputs(&(entry.input_schema)().to_value(), &held.ids) {

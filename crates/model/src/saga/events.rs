@@ -1,6 +1,6 @@
 //! What an event makes of a saga's steps.
 
-use super::{Kind, NOT_YET, PLAN, Step, StepStage, is_way_forward, make_next_due};
+use super::{Kind, NOT_YET, PLAN, Step, StepStage, is_forward_step, make_next_due};
 use crate::effect::FIRST_RETRY;
 use crate::handoff::Event;
 use crate::time::Millis;
@@ -33,7 +33,7 @@ fn turn_back(steps: &mut Vec<Step>, now: Millis) {
             })
             .map(|(_, undo)| undo)
             .collect();
-    for step in steps.iter_mut().filter(|step| is_way_forward(step.kind)) {
+    for step in steps.iter_mut().filter(|step| is_forward_step(step.kind)) {
         match step.stage {
             StepStage::Pending if !step.is_unknown => step.stage = StepStage::Skipped,
             StepStage::Pending => step.due_at = now,

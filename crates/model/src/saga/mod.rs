@@ -241,7 +241,7 @@ pub fn plan(now: Millis) -> Vec<Step> {
 }
 
 /// Whether a step belongs to the way to the receiver, which ends with the hand-off.
-pub fn is_way_forward(kind: Kind) -> bool {
+pub fn is_forward_step(kind: Kind) -> bool {
     PLAN.contains(&kind) || kind == Kind::Publish
 }
 
@@ -372,7 +372,7 @@ fn make_next_due(steps: &mut [Step], now: Millis) {
 }
 
 /// Whether the hand-off is on its way forward: else a task that may be there is only looked for.
-pub fn is_forward(state: State) -> bool {
+pub fn is_still_planned(state: State) -> bool {
     matches!(state, State::Planned | State::Pending)
 }
 

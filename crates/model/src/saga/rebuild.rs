@@ -1,6 +1,6 @@
 //! Steps of a hand-off that came without any.
 
-use super::{Kind, PLAN, Step, StepStage, is_forward, make_next_due, push};
+use super::{Kind, PLAN, Step, StepStage, is_still_planned, make_next_due, push};
 use crate::handoff::{Handoff, State};
 use crate::time::Millis;
 
@@ -27,7 +27,7 @@ pub fn rebuild(steps: &mut Vec<Step>, handoff: &Handoff, now: Millis) {
 fn stage(handoff: &Handoff, kind: Kind) -> StepStage {
     let is_made = kind == Kind::Task && handoff.task_id.is_some();
     match handoff.state {
-        state if is_forward(state) && !is_made => StepStage::Pending,
+        state if is_still_planned(state) && !is_made => StepStage::Pending,
         State::Declined | State::Cancelled | State::Expired | State::Failed => StepStage::Skipped,
         _ => StepStage::Done,
     }

@@ -100,7 +100,7 @@ impl Claim {
     /// Whether its token proves in this caller's hand that the claim is the caller's: a token is a small number, which says
     /// nothing without the claim's identity. A local caller without a name may act for a name by the token. What a process
     /// without a name holds is no other live process's.
-    pub fn takes_token_of(&self, asker: &Claimant<'_>) -> bool {
+    pub fn accepts_token_from(&self, asker: &Claimant<'_>) -> bool {
         let is_its_name = identity_key(&self.by) == identity_key(asker.identity);
         let is_its_identity = is_its_name || (asker.is_local && is_shared_name(asker.identity));
         let process = |location: Option<&ProcessLocation>| {
@@ -175,7 +175,7 @@ pub fn check_lease(
     let live = task.claim.as_ref().filter(|claim| claim.expires_at(liveness) > now);
     if let Some(token) = asker.token {
         return match live {
-            Some(claim) if claim.token == token && claim.takes_token_of(asker) => Ok(()),
+            Some(claim) if claim.token == token && claim.accepts_token_from(asker) => Ok(()),
             Some(claim) if claim.token == token => Err(claimed_refusal(task, claim, liveness)),
             _ => Err(lease_lost_refusal(task, (token, asker), live)),
         };

@@ -160,7 +160,7 @@ fn newest<'a, 'b>(known: &'b [Version<'a>], line: &Version<'_>) -> Option<&'b Ve
 /// here: it is no later than its clocks say for an entry that the ledger has changed since.
 fn content_since(base: &Version<'_>, known: &[Version<'_>], ours: &State, line: &Version<'_>) -> LineContent {
     let mut reading = LineContent::from(base, line);
-    let has_moved = line.has_moved_from(base);
+    let has_moved = line.is_modified_since(base);
     // Made from this version or an earlier one that is not known any more: what it lacks may have come later, and what was there
     // before may have been changed later.
     let is_origin_unknown = match line.record.stamp {
@@ -208,7 +208,7 @@ fn origin(version: &Version<'_>, known: &[Version<'_>], ours: &State, line: &Ver
 /// was changed by Baton.
 fn grown(base: &Version<'_>, line: &Version<'_>) -> LineContent {
     let mut reading = LineContent::from(base, line);
-    let has_moved = line.has_moved_from(base);
+    let has_moved = line.is_modified_since(base);
     let written_at = line.record.stamp.unwrap_or(i64::MIN);
     for name in line.differing(base) {
         let value = line.entries.get(name);

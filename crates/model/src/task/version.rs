@@ -73,7 +73,7 @@ impl<'a> Version<'a> {
     }
 
     /// Whether it has another time than the version that it was made from. One without a time was given none.
-    pub(super) fn has_moved_from(&self, base: &Self) -> bool {
+    pub(super) fn is_modified_since(&self, base: &Self) -> bool {
         self.at() != base.at() && self.at() > 0
     }
 

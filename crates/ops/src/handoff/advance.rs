@@ -56,7 +56,7 @@ pub struct AdvanceOutput {
 impl Operation for Advance {
     const META: Meta = Meta::write("handoff_advance", "Accept, complete, decline or cancel a hand-off")
         .changes_tasks()
-        .takes_file_turn()
+        .needs_file_lock()
         .advances_handoff();
     type Input = AdvanceInput;
     type Output = AdvanceOutput;

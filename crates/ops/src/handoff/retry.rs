@@ -3,7 +3,7 @@
 use baton_model::access::Scope;
 use baton_model::handoff::{Event, Handoff, State};
 use baton_model::refusal::{Kind, Refusal};
-use baton_model::saga::{self, Kind as StepKind, NOT_YET, Step, StepStage, is_forward};
+use baton_model::saga::{self, Kind as StepKind, NOT_YET, Step, StepStage, is_still_planned};
 use baton_model::tracker::{Warning, WarningKind, is_same_repo, parse_issues_repo};
 use baton_store::{Failure, Tx, handoff, handoff_step, project, tracker};
 use schemars::JsonSchema;
@@ -158,7 +158,7 @@ fn registered_since(tx: &mut Tx<'_>, known: &Handoff) -> Result<Option<String>, 
 pub(crate) fn follow_registry(tx: &mut Tx<'_>, known: &mut Handoff, step: &Step) -> Result<(), Failure> {
     if step.kind == StepKind::Task
         && !step.is_unknown
-        && is_forward(known.state)
+        && is_still_planned(known.state)
         && HandoffDetails::of(known).follows_registry == Some(true)
         && let Some(repo) = registered_since(tx, known)?
     {
@@ -195,7 +195,7 @@ fn redirect(known: &mut Handoff, repo: String) -> Result<(), Refusal> {
 fn is_retriable(state: State, step: &Step) -> bool {
     match step.stage {
         StepStage::Done | StepStage::Skipped => false,
-        StepStage::Failed if state.is_over() && saga::is_way_forward(step.kind) => step.is_unknown,
+        StepStage::Failed if state.is_over() && saga::is_forward_step(step.kind) => step.is_unknown,
         _ => true,
     }
 }

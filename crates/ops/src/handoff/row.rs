@@ -51,7 +51,7 @@ pub struct SeededSession {
 /// A step as answers show it: of the way forward of a hand-off that is over, without advice.
 fn step_view(state: State, step: &Step) -> saga::View {
     let mut view = step.view();
-    if state.is_over() && saga::is_way_forward(step.kind) {
+    if state.is_over() && saga::is_forward_step(step.kind) {
         view.last_error = view.last_error.map(|why| without_advice(&why).to_owned());
     }
     view

@@ -6,7 +6,7 @@ use baton_model::issue::{Draft, TrackerCall, body, comment_marker, labels, marke
 use baton_model::memory::Memory;
 use baton_model::packet::ValidatedPacket;
 use baton_model::refusal::Refusal;
-use baton_model::saga::{Kind, Step, is_forward};
+use baton_model::saga::{Kind, Step, is_still_planned};
 use baton_model::task::Task;
 use baton_model::time::rfc3339;
 use baton_store::{Failure, Tx, memory, task};
@@ -100,7 +100,7 @@ fn call_of(handoff: &Handoff, step: &Step) -> Result<TrackerCall, Refusal> {
         _ => {
             let known = handoff.issue_number.filter(|_| step.kind == Kind::DuplicateCheck);
             let draft = Box::new(Draft { may_exist: step.is_unknown, known, ..draft(handoff)? });
-            let forward = step.kind == Kind::Task && is_forward(handoff.state);
+            let forward = step.kind == Kind::Task && is_still_planned(handoff.state);
             Ok(if forward { TrackerCall::Create(draft) } else { TrackerCall::Find(draft) })
         }
     }

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::handoff::{self, Advance};
 use crate::idempotency::request::{Request, Requester};
-use crate::op::{Access, Cx, Operation, OperationEntry, Retention, authorize};
+use crate::op::{Cx, Operation, OperationEntry, Retention, TxMode, authorize};
 use crate::{project_name, resolve};
 
 /// For how long an answer is kept for a retry, in milliseconds: a day.
@@ -18,7 +18,7 @@ const KEPT_FOR: Millis = 86_400_000;
 pub fn run(entry: &OperationEntry, mut input: Value, key: &str, cx: &mut Cx<'_>) -> Result<Value, Failure> {
     baton_model::id::check_label("request id", key)?;
     // A retried read needs no stored answer, and a reader has no store to keep one in.
-    if entry.retention == Retention::Nothing || entry.access == Access::Read {
+    if entry.retention == Retention::Nothing || entry.tx_mode == TxMode::Read {
         return (entry.run)(input, cx);
     }
     if takes_request_id(entry) {
@@ -102,9 +102,9 @@ impl<'a> KeyedRequest<'a> {
         }
         let answer = (self.entry.run)(input, cx)?;
         // The caller was admitted, also where the operation made the first token: its answer belongs to the same transaction.
-        cx.store.write_until_first_token(false);
+        cx.store.refuse_writes_once_token_exists(false);
         let noted = self.keep(cx, &answer);
-        cx.store.write_until_first_token(cx.env.caller.grant.until_first_token);
+        cx.store.refuse_writes_once_token_exists(cx.env.caller.grant.until_first_token);
         noted?;
         Ok(answer)
     }

@@ -89,7 +89,7 @@ pub struct RelocateOutput {
 impl Operation for Split {
     const META: Meta =
         Meta::write("project_split", "Give a folder of a project to another one, or to a new one")
-            .follows_tasks()
+            .reads_tasks()
             .scope(Scope::Operator)
             .reach(Reach::Everything);
     type Input = SplitInput;

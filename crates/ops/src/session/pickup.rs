@@ -166,7 +166,7 @@ impl Operation for Pickup {
             .opens_session()
             .shows_on_dry_run()
             .changes_tasks()
-            .takes_file_turn();
+            .needs_file_lock();
     type Input = PickupInput;
     type Output = PickupOutput;
 

@@ -140,8 +140,7 @@ pub struct UncommittedFiles {
 enum WrapResult {
     Wrapped(Box<WrapOutput>),
     Late(Refusal),
-    /// Earlier batons of this session's line came with changes, and what became of them is to be found first: git is asked, which no
-    /// transaction waits for.
+    /// Earlier batons of this lineage brought changes. Git says first what became of them, outside of the transaction.
     Unexamined(Box<Session>),
 }
 

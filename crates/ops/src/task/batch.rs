@@ -140,8 +140,8 @@ pub struct BatchOutput {
 impl Operation for Batch {
     const META: Meta = Meta::write("task_batch", "Change several tasks: all of it or nothing")
         .changes_tasks()
-        .takes_file_turn()
-        .follows_tasks();
+        .needs_file_lock()
+        .reads_tasks();
     type Input = BatchInput;
     type Output = BatchOutput;
 

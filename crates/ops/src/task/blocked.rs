@@ -61,7 +61,7 @@ pub struct BlockedOutput {
 }
 
 impl Operation for Blocked {
-    const META: Meta = Meta::read("task_blocked", "List the tasks that wait, and for what").follows_tasks();
+    const META: Meta = Meta::read("task_blocked", "List the tasks that wait, and for what").reads_tasks();
     type Input = BlockedInput;
     type Output = BlockedOutput;
 

@@ -81,7 +81,7 @@ pub struct BoardOutput {
 }
 
 impl Operation for Board {
-    const META: Meta = Meta::read("task_board", "Show the tasks by role and state").follows_tasks();
+    const META: Meta = Meta::read("task_board", "Show the tasks by role and state").reads_tasks();
     type Input = BoardInput;
     type Output = BoardOutput;
 

@@ -167,8 +167,8 @@ fn shown(found: &Task) -> Value {
 impl Operation for ClaimTask {
     const META: Meta = Meta::write("task_claim", "Take a task to work on it alone, under a lease")
         .changes_tasks()
-        .follows_tasks()
-        .takes_file_turn();
+        .reads_tasks()
+        .needs_file_lock();
     type Input = ClaimTaskInput;
     type Output = ClaimTaskOutput;
 

@@ -123,7 +123,7 @@ pub struct CloseOutput {
 impl Operation for Close {
     const META: Meta = Meta::write("task_close", "Close a task with its result, and set off what follows")
         .changes_tasks()
-        .follows_tasks()
+        .reads_tasks()
         .encrypts(&["context"]);
     type Input = CloseInput;
     type Output = CloseOutput;

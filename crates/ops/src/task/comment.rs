@@ -54,7 +54,7 @@ pub struct CommentOutput {
 
 impl Operation for Comment {
     const META: Meta =
-        Meta::write("task_comment", "Say something about a task").changes_tasks().follows_tasks();
+        Meta::write("task_comment", "Say something about a task").changes_tasks().reads_tasks();
     type Input = CommentInput;
     type Output = CommentOutput;
 

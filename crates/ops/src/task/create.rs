@@ -150,8 +150,8 @@ pub struct CreateOutput {
 impl Operation for Create {
     const META: Meta = Meta::write("task_create", "Write a task down")
         .changes_tasks()
-        .takes_file_turn()
-        .follows_tasks()
+        .needs_file_lock()
+        .reads_tasks()
         .encrypts(&["agent_context", "handoff_instructions"]);
     type Input = CreateInput;
     type Output = CreateOutput;

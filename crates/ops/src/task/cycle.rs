@@ -15,12 +15,12 @@ use super::readiness::{is_within, line_of};
 /// Refuses a dependency of `from` on `on` when `on` waits for `from` already, or for a part of it.
 pub(super) fn check(tx: &mut Tx<'_>, project: &str, from: &str, on: &str) -> Result<(), Failure> {
     if from == on {
-        return Err(circle_refusal(&[from.to_owned(), on.to_owned()]).into());
+        return Err(cycle_refusal(&[from.to_owned(), on.to_owned()]).into());
     }
     let inner = is_within(tx, project, on, from)?;
     if let Some(mut path) = path(tx, project, on, from, !inner)? {
         path.insert(0, from.to_owned());
-        return Err(circle_refusal(&path).into());
+        return Err(cycle_refusal(&path).into());
     }
     Ok(())
 }
@@ -31,7 +31,7 @@ pub(super) fn check_parent(tx: &mut Tx<'_>, project: &str, child: &str, parent: 
     if let Some(at) = line.iter().position(|ancestor| ancestor == child) {
         line.truncate(at + 1);
         line.insert(0, child.to_owned());
-        return Err(circle_refusal(&line).into());
+        return Err(cycle_refusal(&line).into());
     }
     for ancestor in line {
         for edge in dependency::dependencies_of(tx, project, &ancestor)?
@@ -44,7 +44,7 @@ pub(super) fn check_parent(tx: &mut Tx<'_>, project: &str, child: &str, parent: 
             }
             if let Some(mut path) = path(tx, project, on, child, true)? {
                 path.splice(0..0, [child.to_owned(), ancestor]);
-                return Err(circle_refusal(&path).into());
+                return Err(cycle_refusal(&path).into());
             }
         }
     }
@@ -98,7 +98,7 @@ pub(super) fn is_replacement(kind: &str) -> bool {
 }
 
 fn given_way_refusal(line: &[String]) -> Refusal {
-    let [from, on, ..] = line else { return circle_refusal(line) };
+    let [from, on, ..] = line else { return cycle_refusal(line) };
     Refusal::new(
         Kind::Refused,
         "dependency_cycle",
@@ -108,7 +108,7 @@ fn given_way_refusal(line: &[String]) -> Refusal {
     .with("cycle", json!(line))
 }
 
-fn circle_refusal(path: &[String]) -> Refusal {
+fn cycle_refusal(path: &[String]) -> Refusal {
     Refusal::new(
         Kind::Refused,
         "dependency_cycle",

@@ -36,7 +36,7 @@ pub struct CyclesOutput {
 
 impl Operation for Cycles {
     const META: Meta =
-        Meta::read("task_cycles", "Look for dependencies that go round in a circle").follows_tasks();
+        Meta::read("task_cycles", "Look for dependencies that go round in a circle").reads_tasks();
     type Input = CyclesInput;
     type Output = CyclesOutput;
 

@@ -58,7 +58,7 @@ pub struct DeleteOutput {
 impl Operation for Delete {
     const META: Meta = Meta::write("task_delete", "Delete a task; what it said stays in the ledger")
         .changes_tasks()
-        .follows_tasks();
+        .reads_tasks();
     type Input = DeleteInput;
     type Output = DeleteOutput;
 

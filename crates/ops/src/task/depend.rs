@@ -109,7 +109,7 @@ pub struct RemovedDependency {
 impl Operation for Depend {
     const META: Meta = Meta::write("task_depend", "Make a task depend on another, or take that away")
         .changes_tasks()
-        .follows_tasks();
+        .reads_tasks();
     type Input = DependInput;
     type Output = DependOutput;
 

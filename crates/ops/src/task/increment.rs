@@ -119,7 +119,7 @@ impl Operation for Increment {
         "Write down one piece of work as four tasks: build, test, fix if need be, verify",
     )
     .changes_tasks()
-    .follows_tasks()
+    .reads_tasks()
     .encrypts(&["handoff_instructions"]);
     type Input = CreateIncrementInput;
     type Output = IncrementOutput;

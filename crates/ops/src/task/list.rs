@@ -143,7 +143,7 @@ pub struct ListOutput {
 }
 
 impl Operation for List {
-    const META: Meta = Meta::read("task_list", "List tasks by priority, then oldest first").follows_tasks();
+    const META: Meta = Meta::read("task_list", "List tasks by priority, then oldest first").reads_tasks();
     type Input = ListInput;
     type Output = ListOutput;
 

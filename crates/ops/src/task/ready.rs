@@ -92,7 +92,7 @@ pub struct ReadyOutput {
 impl Operation for Ready {
     const META: Meta =
         Meta::read("task_ready", "List what can be worked on now, by priority, then oldest first")
-            .follows_tasks();
+            .reads_tasks();
     type Input = ReadyInput;
     type Output = ReadyOutput;
 

@@ -73,7 +73,7 @@ pub struct ReleaseOutput {
 impl Operation for Release {
     const META: Meta = Meta::write("task_release", "Give a claimed task back, for another agent to take")
         .changes_tasks()
-        .follows_tasks();
+        .reads_tasks();
     type Input = ReleaseInput;
     type Output = ReleaseOutput;
 

@@ -59,7 +59,7 @@ pub struct RenameOutput {
 }
 
 impl Operation for Rename {
-    const META: Meta = Meta::write("task_rename", "Give a task another id").changes_tasks().takes_file_turn();
+    const META: Meta = Meta::write("task_rename", "Give a task another id").changes_tasks().needs_file_lock();
     type Input = RenameInput;
     type Output = RenameOutput;
 

@@ -39,7 +39,7 @@ pub struct ReopenOutput {
 }
 
 impl Operation for Reopen {
-    const META: Meta = Meta::write("task_reopen", "Open a closed task again").changes_tasks().follows_tasks();
+    const META: Meta = Meta::write("task_reopen", "Open a closed task again").changes_tasks().reads_tasks();
     type Input = ReopenInput;
     type Output = ReopenOutput;
 

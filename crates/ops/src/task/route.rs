@@ -91,8 +91,8 @@ impl Operation for Route {
     const META: Meta =
         Meta::write("task_route", "Give ready tasks to the agents that fit best, each with its message")
             .changes_tasks()
-            .follows_tasks()
-            .takes_file_turn();
+            .reads_tasks()
+            .needs_file_lock();
     type Input = RouteInput;
     type Output = RouteOutput;
 

@@ -124,7 +124,7 @@ impl<'de> Deserialize<'de> for ShowOutput {
 
 impl Operation for Show {
     const META: Meta =
-        Meta::read("task_show", "Show a task, within the budget of its role or in full").follows_tasks();
+        Meta::read("task_show", "Show a task, within the budget of its role or in full").reads_tasks();
     type Input = ShowInput;
     type Output = ShowOutput;
 

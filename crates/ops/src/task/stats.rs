@@ -59,7 +59,7 @@ pub struct StatsOutput {
 }
 
 impl Operation for Stats {
-    const META: Meta = Meta::read("task_stats", "Count tasks by where they stand").follows_tasks();
+    const META: Meta = Meta::read("task_stats", "Count tasks by where they stand").reads_tasks();
     type Input = StatsInput;
     type Output = StatsOutput;
 

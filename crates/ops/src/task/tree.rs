@@ -80,7 +80,7 @@ pub struct TreeOutput {
 }
 
 impl Operation for Tree {
-    const META: Meta = Meta::read("task_tree", "Show what a task depends on, as a tree").follows_tasks();
+    const META: Meta = Meta::read("task_tree", "Show what a task depends on, as a tree").reads_tasks();
     type Input = TreeInput;
     type Output = TreeOutput;
 

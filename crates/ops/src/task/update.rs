@@ -141,7 +141,7 @@ pub struct UpdateOutput {
 impl Operation for Update {
     const META: Meta = Meta::write("task_update", "Change a task; what is left out stays")
         .changes_tasks()
-        .follows_tasks()
+        .reads_tasks()
         .encrypts(&["agent_context", "handoff_instructions"]);
     type Input = UpdateInput;
     type Output = UpdateOutput;

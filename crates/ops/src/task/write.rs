@@ -143,7 +143,7 @@ fn forget_plain(tx: &mut Tx<'_>, after: &Task) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The task as it stands after others were worked out.
+/// Reads the task again after the readiness of dependent tasks was updated.
 pub(super) fn reload(tx: &mut Tx<'_>, known: Task) -> Result<Task, Failure> {
     Ok(task::get(tx, &known.project_id, &known.task_id)?.unwrap_or(known))
 }
@@ -157,7 +157,7 @@ pub(super) fn check_and_renew_lease(
     known: &mut Task,
     token: Option<i64>,
 ) -> Result<(), Failure> {
-    let is_live = has_live_lease(tx, env, author, known, token)?;
+    let is_live = check_live_lease(tx, env, author, known, token)?;
     if let Some(claim) = known.claim.as_mut().filter(|_| is_live) {
         claim.base_expiry = claim.base_expiry.max(env.now.saturating_add(claim.lease_span));
     }
@@ -171,26 +171,26 @@ pub(super) fn check_writer(
     author: &Author<'_>,
     known: &Task,
 ) -> Result<(), Failure> {
-    has_live_lease(tx, env, author, known, None).map(|_| ())
+    check_live_lease(tx, env, author, known, None).map(|_| ())
 }
 
-/// The check of both: whether a live lease of the writer is on the task. The task of a hand-off that another has accepted is no write
-/// token's to change, with a lease or without.
-fn has_live_lease(
+/// Returns whether the caller holds a live lease. Refuses a write token on the task of a hand-off that another identity has accepted,
+/// with a lease or without.
+fn check_live_lease(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
     author: &Author<'_>,
     known: &Task,
     token: Option<i64>,
 ) -> Result<bool, Failure> {
-    let is_live = has_own_lease(tx, env, author, known, token)?;
+    let is_live = check_own_lease(tx, env, author, known, token)?;
     if !env.caller.grant.is_operator() {
         require_task_acceptor(tx, env, known, author.identity, ForceRequest::default())?;
     }
     Ok(is_live)
 }
 
-fn has_own_lease(
+fn check_own_lease(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
     author: &Author<'_>,
@@ -300,7 +300,7 @@ fn due_deferrals(
     Ok(task::due_deferrals(tx, project_id, env.now)?)
 }
 
-/// What a caller asks for who says something at the end of its work.
+/// A closing write to a task (close, release, update), whose text is kept as a note where it is refused.
 pub(super) struct TaskRequest<'a> {
     pub(super) project: Option<&'a str>,
     pub(super) identity: Option<&'a str>,

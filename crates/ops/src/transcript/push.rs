@@ -62,7 +62,7 @@ impl Operation for CopyUpload {
         let Cx { store, env } = cx;
         store.write(&[&project_id], |tx| {
             resolve::require(tx, &project_id)?;
-            require_willing(tx, &project_id)?;
+            require_accepts_transcripts(tx, &project_id)?;
             let by = token_rights::token_id(env).unwrap_or_default();
             let (content_hash, content) = (input.content_hash.as_str(), input.content.as_str());
             let part = UploadedPart { content_hash, number: input.part, content, at: env.now, by: &by };
@@ -136,7 +136,7 @@ impl Operation for Push {
         store.write(&[&project_id], |tx| {
             resolve::require(tx, &project_id)?;
             require_not_merged(tx, &project_id)?;
-            require_willing(tx, &project_id)?;
+            require_accepts_transcripts(tx, &project_id)?;
             token_rights::require_name_available(tx, env, &project_id, &identity)?;
             push(tx, env, (&project_id, &identity), &input.copy)
         })
@@ -212,7 +212,7 @@ fn own(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str, ids: &[String]) -> Resu
 }
 
 /// Refuses a project that was not opened to transcripts.
-fn require_willing(tx: &mut Tx<'_>, project_id: &str) -> Result<(), Failure> {
+fn require_accepts_transcripts(tx: &mut Tx<'_>, project_id: &str) -> Result<(), Failure> {
     if project::get(tx, project_id)?.is_some_and(|project| project.takes_transcripts) {
         return Ok(());
     }

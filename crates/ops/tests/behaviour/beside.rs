@@ -54,7 +54,7 @@ on_every_backend! {
         let mut donna = agent("Donna");
         donna.0.grant.until_first_token = true;
         w.start(&donna);
-        w.store.write_until_first_token(true);
+        w.store.refuse_writes_once_token_exists(true);
         w.advance(BEAT);
         let heard = beat(w, &donna)["last_heartbeat"].clone();
         assert_eq!(heard, json!(rfc3339(w.now)));
@@ -63,7 +63,7 @@ on_every_backend! {
         let refusal = w.call(&donna, "session_heartbeat", json!({})).expect_err("refused");
         assert_eq!(refusal["code"], "token_invalid");
         assert_eq!(w.roster().remove(0)["last_heartbeat"], heard);
-        w.store.write_until_first_token(false);
+        w.store.refuse_writes_once_token_exists(false);
     }
 
     fn a_lost_keeper_makes_nobody_stale_and_the_next_heartbeat_mends_the_rest(w) {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use baton_model::access::Scope;
 use baton_ops::all;
-use baton_ops::op::{Access, OperationEntry, Reach};
+use baton_ops::op::{OperationEntry, Reach, TxMode};
 use serde_json::{Value, json};
 
 use crate::backend::Backend;
@@ -183,7 +183,7 @@ fn moved_by_operators(force: bool) -> BTreeSet<&'static str> {
         (w, ids, her, before)
     };
     let (mut w, mut ids, mut her, mut before) = begin();
-    for entry in all::ALL.iter().filter(|entry| entry.access == Access::Write) {
+    for entry in all::ALL.iter().filter(|entry| entry.tx_mode == TxMode::Write) {
         try_all(&mut w, &kind.agent(), (entry, force), &ids);
         if holdings(&mut w, &her) != before {
             moved.insert(entry.name);
@@ -195,11 +195,11 @@ fn moved_by_operators(force: bool) -> BTreeSet<&'static str> {
 
 /// What an operation does to what another holds, by whom, as far as inputs with one id at a time show.
 fn row(entry: &OperationEntry, plain: &BTreeSet<&str>, forced: &BTreeSet<&str>) -> &'static str {
-    match entry.access {
-        Access::Read => "reads",
-        Access::Write if plain.contains(entry.name) => "moves it for an operator",
-        Access::Write if forced.contains(entry.name) => "moves it for an operator by force",
-        Access::Write => "leaves it alone",
+    match entry.tx_mode {
+        TxMode::Read => "reads",
+        TxMode::Write if plain.contains(entry.name) => "moves it for an operator",
+        TxMode::Write if forced.contains(entry.name) => "moves it for an operator by force",
+        TxMode::Write => "leaves it alone",
     }
 }
 
@@ -232,7 +232,7 @@ fn no_operation_moves_what_another_holds_with_a_token_that_is_no_operators_there
         for entry in all::ALL.iter().filter(|entry| !takes_back(entry.name)) {
             let answers = try_all(w, &mal, (entry, kind.force), &ids);
             assert_eq!(holdings(w, &her), before, "{} moves what Ann holds: {kind:?}", entry.name);
-            if kind.scope == Scope::Read && entry.access == Access::Write {
+            if kind.scope == Scope::Read && entry.tx_mode == TxMode::Write {
                 let is_closed =
                     |code: &String| ["scope_missing", "token_of_project"].contains(&code.as_str());
                 assert!(answers.iter().all(is_closed), "{}: {answers:?} {kind:?}", entry.name);

@@ -2,7 +2,7 @@
 
 use baton_model::access::{Grant, Scope};
 use baton_ops::all;
-use baton_ops::op::Access;
+use baton_ops::op::TxMode;
 use serde_json::{Value, json};
 
 use crate::world::{Agent, World, agent, column, list, text};
@@ -47,7 +47,7 @@ fn inbox(w: &mut World, who: &Agent) -> Vec<Value> {
 #[track_caller]
 fn assert_unnamed(w: &mut World, id: &str) {
     let eve = bound("Eve");
-    for entry in all::ALL.iter().filter(|entry| entry.access == Access::Read) {
+    for entry in all::ALL.iter().filter(|entry| entry.tx_mode == TxMode::Read) {
         for input in [json!({}), json!({ "id": id }), json!({ "message_id": id })] {
             let (Ok(answer) | Err(answer)) = w.call(&eve, entry.name, input);
             assert!(!answer.to_string().contains("secret"), "{}: {answer:#}", entry.name);

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use baton_model::access::Scope;
 use baton_ops::all;
-use baton_ops::op::Access;
+use baton_ops::op::TxMode;
 use serde_json::{Value, json};
 
 use crate::bearers::bearing;
@@ -67,7 +67,7 @@ fn try_all(w: &mut World, mal: &Agent, ids: &BTreeSet<String>) {
     let handoff = text(&w.ok(&ann, "handoff_list", json!({}))["items"][0], "handoff_id");
     let named = (task.as_str(), handoff.as_str());
     let before = holdings(w, named);
-    for entry in all::ALL.iter().filter(|entry| entry.access == Access::Write) {
+    for entry in all::ALL.iter().filter(|entry| entry.tx_mode == TxMode::Write) {
         for input in inputs(&(entry.input_schema)().to_value(), ids) {
             let _ = w.call(mal, entry.name, input);
         }

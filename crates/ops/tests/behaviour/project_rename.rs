@@ -1,6 +1,6 @@
 //! A project that is renamed is found by its name, by its id and by every name that it had.
 
-use baton_ops::op::Access;
+use baton_ops::op::TxMode;
 use serde_json::{Value, json};
 
 use crate::world::{Agent, World, agent, column, list, text};
@@ -78,7 +78,7 @@ assert_eq!(preview["would_store_memory"]["project_id"], "p", "{preview:#}");
         w.ok(&agent("Donna"), "session_wrap", json!({ "summary": "the cart rounds" }));
         rename(w, "p", "store");
         let mut answered = 0;
-        for entry in baton_ops::all::ALL.iter().filter(|entry| entry.access == Access::Read) {
+        for entry in baton_ops::all::ALL.iter().filter(|entry| entry.tx_mode == TxMode::Read) {
             let (by_id, by_name) = (at("Lola", "p"), at("Lola", "store"));
             let expected = w.call(&by_id, entry.name, json!({}));
             assert_eq!(w.call(&by_name, entry.name, json!({})), expected, "{}", entry.name);

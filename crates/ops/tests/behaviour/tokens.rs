@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use baton_model::access::{Grant, Scope};
 use baton_ops::all;
-use baton_ops::op::{Access, OperationEntry, Reach};
+use baton_ops::op::{OperationEntry, Reach, TxMode};
 use serde_json::{Map, Value, json};
 
 use crate::world::{Agent, World, agent, column, list, text};
@@ -181,7 +181,7 @@ on_every_backend! {
             assert!(!ledger.to_string().contains("secret"), "{ledger:#}");
             assert!(ledger.to_string().contains("merged into another project"), "{ledger:#}");
         }
-        for entry in all::ALL.iter().filter(|entry| entry.access == Access::Read) {
+        for entry in all::ALL.iter().filter(|entry| entry.tx_mode == TxMode::Read) {
             let (Ok(answer) | Err(answer)) = w.call(&eve, entry.name, json!({}));
             assert!(!answer.to_string().contains("secret"), "{}: {answer:#}", entry.name);
         }
@@ -249,7 +249,7 @@ on_every_backend! {
         w.start(&agent("Lola"));
         let reader = bearer("Lola", Scope::Read, &["p"]);
         w.ok(&reader, "session_status", json!({}));
-        for entry in all::ALL.iter().filter(|entry| entry.access == Access::Write) {
+        for entry in all::ALL.iter().filter(|entry| entry.tx_mode == TxMode::Write) {
             let schema = (entry.input_schema)().to_value();
             let filler = inputs(&schema, &BTreeSet::new()).remove(0);
             w.no_trace(&reader, entry.name, filler, "scope_missing");

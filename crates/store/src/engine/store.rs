@@ -184,9 +184,8 @@ impl Store {
         tx.finish(answer)
     }
 
-    /// Says for whom is written from now on: where the caller has no token, every write looks in its own transaction whether the store has
-    /// one by now, and is then refused.
-    pub fn write_until_first_token(&mut self, until_first_token: bool) {
+    /// Makes each write of a caller without a token look in its own transaction whether the store has a token by now; it is refused then.
+    pub fn refuse_writes_once_token_exists(&mut self, until_first_token: bool) {
         if self.until_first_token != until_first_token {
             self.until_first_token = until_first_token;
             self.connection.engine.look_for_token(until_first_token);

@@ -39,7 +39,7 @@ fn assert_closed<T: std::fmt::Debug>(answer: Result<T, Failure>) {
 fn the_very_next_write_without_a_token_is_refused_once_another_connection_has_made_one() {
     on_shared_engines(|place| {
         let (mut store, mut other) = (open(place), open(place));
-        store.write_until_first_token(true);
+        store.refuse_writes_once_token_exists(true);
         for project_id in ["a", "b"] {
             store.write(&[project_id], |tx| make(tx, project_id)).unwrap();
         }
@@ -56,9 +56,9 @@ fn the_very_next_write_without_a_token_is_refused_once_another_connection_has_ma
         assert_closed(store.write(&["a"], |tx| Ok(tx.next_seq("a")?)));
         assert_closed(store.write_shared(|tx| make(tx, "f")));
         // A caller with a token writes in the same batch.
-        store.write_until_first_token(false);
+        store.refuse_writes_once_token_exists(false);
         store.write(&["g"], |tx| make(tx, "g")).unwrap();
-        store.write_until_first_token(true);
+        store.refuse_writes_once_token_exists(true);
         assert_closed(store.write(&["a"], |tx| make(tx, "h")));
         store.commit_batch().unwrap();
         let ids = store.read(|tx| Ok(project::ids(tx)?)).unwrap();

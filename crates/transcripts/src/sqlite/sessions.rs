@@ -60,7 +60,7 @@ impl Sessions {
         Ok(ids)
     }
 
-    /// The column of sub-agents: older versions of a tool had none.
+    /// The column with the id of the parent session; nothing in a database of an older version of the tool.
     fn parent(&self, db: &Db) -> Result<Option<&'static str>, Fault> {
         let columns = db.columns(self.table)?;
         Ok(self.parent.filter(|parent| columns.iter().any(|column| column == parent)))

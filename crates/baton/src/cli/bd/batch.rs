@@ -35,14 +35,14 @@ struct LineResult {
 
 /// What a batch did.
 #[derive(Serialize)]
-struct Applied {
+struct BatchOutput {
     status: &'static str,
     operations: usize,
     dry_run: bool,
     results: Vec<LineResult>,
 }
 
-impl Applied {
+impl BatchOutput {
     fn text(&self) -> String {
         if self.dry_run {
             return format!("{} operations are understood; nothing was written.\n", self.operations);
@@ -72,8 +72,8 @@ pub(super) fn batch(file: Option<&str>, dry_run: bool, out: &mut Out<'_>) -> Res
             result.id = Some(done.id);
         }
     }
-    let applied = Applied { status: "ok", operations: results.len(), dry_run, results };
-    out.print(&applied, Applied::text)
+    let applied = BatchOutput { status: "ok", operations: results.len(), dry_run, results };
+    out.print(&applied, BatchOutput::text)
 }
 
 fn name_of(step: &BatchStep) -> &'static str {

@@ -16,7 +16,7 @@ use crate::error::AppError;
 /// What a close answers: the closed issues alone, or with what was asked for beside them.
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Closed {
+enum CloseOutput {
     Alone(Vec<ClosedIssue>),
     Next {
         closed: Vec<ClosedIssue>,
@@ -33,7 +33,7 @@ enum Closed {
     },
 }
 
-impl Closed {
+impl CloseOutput {
     fn text(&self) -> String {
         let (closed, ready, next) = match self {
             Self::Alone(closed) => (closed, &[][..], None),
@@ -117,7 +117,7 @@ pub(super) fn close(mut args: Close, out: &mut Out<'_>) -> Result<(), AppError> 
         }
     }
     let payload = answer_with(&args, closed, unblocked, out)?;
-    out.print(&payload, Closed::text)
+    out.print(&payload, CloseOutput::text)
 }
 
 /// Refuses a pinned issue, and a gate whose condition is not met.
@@ -171,15 +171,15 @@ fn answer_with(
     closed: Vec<ClosedIssue>,
     unblocked: Vec<String>,
     out: &mut Out<'_>,
-) -> Result<Closed, AppError> {
+) -> Result<CloseOutput, AppError> {
     if args.claim_next {
         let next = out.app.run::<tasks::ClaimTask>(&claim(None, out))?;
-        return Ok(Closed::Next { closed, claimed: next.task.map(shape::claimed) });
+        return Ok(CloseOutput::Next { closed, claimed: next.task.map(shape::claimed) });
     }
     if args.next_part {
         let parent = closed.iter().find_map(|closed| closed.issue.parent.clone());
         let next = parent.map(|parent| next_part(&parent, args.no_auto, out)).transpose()?.flatten();
-        return Ok(Closed::Continued { closed, next });
+        return Ok(CloseOutput::Continued { closed, next });
     }
     if args.suggest_next && !unblocked.is_empty() {
         let mut next = Vec::new();
@@ -187,9 +187,9 @@ fn answer_with(
             let found = show_task(id, out)?;
             next.push(tasks::ShowOutput { task: shape::issue(found.task), ..found });
         }
-        return Ok(Closed::Suggested { closed, unblocked: next });
+        return Ok(CloseOutput::Suggested { closed, unblocked: next });
     }
-    Ok(Closed::Alone(closed))
+    Ok(CloseOutput::Alone(closed))
 }
 
 /// The next part of an issue that can be worked on, claimed unless it is only to be named.

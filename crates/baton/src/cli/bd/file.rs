@@ -27,14 +27,18 @@ pub(super) fn beads_file(out: &mut Out<'_>) -> PathBuf {
 }
 
 /// What an export holds beside the issues that last.
-pub(super) struct Included {
+pub(super) struct ExportOptions {
     /// Short-lived issues.
     pub(super) ephemeral: bool,
     /// Memories of the ledger.
     pub(super) memories: bool,
 }
 
-pub(super) fn export(output: Option<String>, included: &Included, out: &mut Out<'_>) -> Result<(), AppError> {
+pub(super) fn export(
+    output: Option<String>,
+    included: &ExportOptions,
+    out: &mut Out<'_>,
+) -> Result<(), AppError> {
     let memories = if included.memories { ledger_memories(out)? } else { String::new() };
     if let Some(path) = output {
         let exported = beads::export(out.app, &path)?;
@@ -56,7 +60,7 @@ pub(super) fn export(output: Option<String>, included: &Included, out: &mut Out<
 
 /// What an import did.
 #[derive(Serialize)]
-struct Imported {
+struct ImportOutput {
     source: String,
     created: usize,
     updated: usize,
@@ -130,7 +134,7 @@ pub(super) fn import(path: Option<String>, dry_run: bool, out: &mut Out<'_>) -> 
     let path = named.as_ref().map_or(path, |file| file.path().display().to_string());
     let done = beads::import(out.app, &path, actor.as_deref(), dry_run)?;
     beads::remark_findings(out.app, &done);
-    let imported = Imported {
+    let imported = ImportOutput {
         source,
         created: done.created,
         deleted: done.deleted,

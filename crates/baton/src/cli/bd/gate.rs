@@ -244,7 +244,7 @@ fn check(kind: Option<&str>, limit: Option<u32>, dry_run: bool, out: &mut Out<'_
     }
     let ids: Vec<String> = over.into_iter().map(|(id, _)| id).collect();
     let (resolved, escalated, errors) = (ids.len(), 0, 0);
-    let answer = Checked { checked, resolved, escalated, errors, dry_run, ids };
+    let answer = GateCheckOutput { checked, resolved, escalated, errors, dry_run, ids };
     out.print(&answer, |found| {
         let word = if found.dry_run { "would be resolved" } else { "is resolved" };
         let text: String = found.ids.iter().map(|id| format!("✓ {} {word}\n", visible(id))).collect();
@@ -285,7 +285,7 @@ pub(super) fn timer(span: &str) -> Result<Map<String, Value>, Refusal> {
 
 /// What a look at the gates came to.
 #[derive(Serialize)]
-struct Checked {
+struct GateCheckOutput {
     checked: usize,
     resolved: usize,
     escalated: usize,

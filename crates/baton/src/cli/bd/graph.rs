@@ -17,7 +17,7 @@ use crate::error::AppError;
 
 /// What `bd graph` shows.
 #[derive(Clone, Copy)]
-pub(super) struct Look {
+pub(super) struct GraphOptions {
     pub all: bool,
     pub dot: bool,
     pub open: bool,
@@ -138,7 +138,7 @@ impl Layers {
 
 /// What a check of the graph found.
 #[derive(Serialize)]
-struct Checked {
+struct GraphCheckOutput {
     clean: bool,
     cycles: Vec<Vec<String>>,
     missing: Vec<MissingTarget>,
@@ -158,7 +158,7 @@ pub(super) struct MissingTarget {
     depends_on_id: String,
 }
 
-pub(super) fn graph(id: Option<String>, look: Look, out: &mut Out<'_>) -> Result<(), AppError> {
+pub(super) fn graph(id: Option<String>, look: GraphOptions, out: &mut Out<'_>) -> Result<(), AppError> {
     let issues = match id.as_deref() {
         Some("check") => return check(out),
         Some(id) => around(id, out)?,
@@ -329,7 +329,7 @@ fn check(out: &mut Out<'_>) -> Result<(), AppError> {
     let missing = missing_targets(out)?;
     let faults = cycles.len() + missing.len();
     let summary = CheckSummary { cycle_count: cycles.len(), missing_count: missing.len() };
-    out.print(&Checked { clean: faults == 0, cycles, missing, summary }, |found| {
+    out.print(&GraphCheckOutput { clean: faults == 0, cycles, missing, summary }, |found| {
         let cycles = found.cycles.iter().map(|cycle| format!("cycle: {}\n", visible(&cycle.join(" → "))));
         let missing = found.missing.iter().map(|edge| {
             format!(

@@ -152,7 +152,7 @@ impl Node {
 
 /// The ids that the nodes of a plan got.
 #[derive(Serialize)]
-struct Planned {
+struct PlanOutput {
     ids: BTreeMap<String, String>,
 }
 
@@ -171,7 +171,7 @@ pub(super) fn create(text: &str, dry_run: bool, out: &mut Out<'_>) -> Result<(),
     let (steps, places) = steps(&plan, &order)?;
     let done = carry_out(steps, |at| places.get(at).cloned().unwrap_or_default(), out)?;
     let ids = order.iter().zip(done).map(|(node, done)| (node.key.clone(), done.id)).collect();
-    out.print(&Planned { ids }, |planned| {
+    out.print(&PlanOutput { ids }, |planned| {
         planned.ids.iter().map(|(key, id)| format!("{}: {}\n", visible(key), visible(id))).collect()
     })
 }

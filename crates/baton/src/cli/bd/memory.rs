@@ -26,14 +26,14 @@ const MAX_SLUG: usize = 60;
 const SLUG_WORDS: usize = 8;
 
 /// A memory as Beads shows it.
-struct Remembered {
+struct MemoryOutput {
     key: String,
     value: String,
     /// Its id in the ledger; none for one of the file.
     id: Option<String>,
 }
 
-impl From<View> for Remembered {
+impl From<View> for MemoryOutput {
     fn from(memory: View) -> Self {
         let name =
             |tag: &String| tag.strip_prefix(KEY).or_else(|| tag.strip_prefix(VALUE)).map(str::to_owned);
@@ -43,7 +43,7 @@ impl From<View> for Remembered {
     }
 }
 
-impl Remembered {
+impl MemoryOutput {
     fn line(&self) -> String {
         format!("{}: {}\n", visible(&self.key), visible(&self.value))
     }
@@ -62,7 +62,7 @@ struct Answer<'a> {
 
 /// A memory that is no more.
 #[derive(Serialize)]
-struct Deleted<'a> {
+struct ForgetOutput<'a> {
     key: &'a str,
     /// A text, as Beads prints it.
     deleted: &'a str,
@@ -103,12 +103,12 @@ pub(super) fn remember(text: &str, key: Option<String>, out: &mut Out<'_>) -> Re
 }
 
 /// Stores a text under a name, where the name is already: in the file or in the ledger. Whether the name is new.
-fn store_named(text: &str, key: &str, out: &mut Out<'_>) -> Result<(Remembered, bool), AppError> {
+fn store_named(text: &str, key: &str, out: &mut Out<'_>) -> Result<(MemoryOutput, bool), AppError> {
     if change_in_file(key, Some(text), out)?.is_some() {
         for old in tagged(&format!("{KEY}{key}"), out)? {
             withdraw(&old.memory_id, "replaced", out)?;
         }
-        return Ok((Remembered { key: key.to_owned(), value: text.to_owned(), id: None }, false));
+        return Ok((MemoryOutput { key: key.to_owned(), value: text.to_owned(), id: None }, false));
     }
     let is_new = tagged(&format!("{KEY}{key}"), out)?.is_empty();
     Ok((store(text, Some(format!("{KEY}{key}")), out)?, is_new))
@@ -125,7 +125,7 @@ fn change_in_file(key: &str, value: Option<&str>, out: &mut Out<'_>) -> Result<O
 }
 
 /// Stores a text; one with the same tag gives way.
-fn store(text: &str, tag: Option<String>, out: &mut Out<'_>) -> Result<Remembered, AppError> {
+fn store(text: &str, tag: Option<String>, out: &mut Out<'_>) -> Result<MemoryOutput, AppError> {
     let before = match &tag {
         Some(tag) => tagged(tag, out)?,
         None => Vec::new(),
@@ -141,7 +141,7 @@ fn store(text: &str, tag: Option<String>, out: &mut Out<'_>) -> Result<Remembere
     for old in before.into_iter().filter(|old| old.memory_id != made.memory_id) {
         withdraw(&old.memory_id, "replaced", out)?;
     }
-    Ok(Remembered::from(made))
+    Ok(MemoryOutput::from(made))
 }
 
 /// `bd kv`.
@@ -162,14 +162,14 @@ pub(super) fn kv(verb: KvVerb, out: &mut Out<'_>) -> Result<(), AppError> {
         KvVerb::Clear { key } => {
             let Some(found) = value_of(&key, out)? else { return Err(no_value_refusal(&key).into()) };
             withdraw(found.id.as_deref().unwrap_or_default(), "cleared", out)?;
-            out.print(&Deleted { key: &key, deleted: "true" }, |gone| {
+            out.print(&ForgetOutput { key: &key, deleted: "true" }, |gone| {
                 format!("Cleared {}\n", visible(gone.key))
             })
         }
         KvVerb::List => {
             let found = search("", Vec::new(), out)?.into_iter();
             let found = found.filter(|memory| memory.tags.iter().any(|tag| tag.starts_with(VALUE)));
-            let found = found.map(Remembered::from);
+            let found = found.map(MemoryOutput::from);
             print(found.collect(), "No values\n", out)
         }
     }
@@ -207,8 +207,8 @@ fn is_value(memory: &View) -> bool {
     memory.tags.iter().any(|tag| tag.starts_with(VALUE) || tag.starts_with(SETTING))
 }
 
-fn value_of(key: &str, out: &mut Out<'_>) -> Result<Option<Remembered>, AppError> {
-    Ok(tagged(&format!("{VALUE}{key}"), out)?.into_iter().next().map(Remembered::from))
+fn value_of(key: &str, out: &mut Out<'_>) -> Result<Option<MemoryOutput>, AppError> {
+    Ok(tagged(&format!("{VALUE}{key}"), out)?.into_iter().next().map(MemoryOutput::from))
 }
 
 fn no_value_refusal(key: &str) -> Refusal {
@@ -281,22 +281,22 @@ fn in_file(out: &mut Out<'_>) -> Result<BTreeMap<String, String>, AppError> {
 }
 
 /// The memory of this name, or with this id.
-fn find(key: &str, out: &mut Out<'_>) -> Result<Option<Remembered>, AppError> {
+fn find(key: &str, out: &mut Out<'_>) -> Result<Option<MemoryOutput>, AppError> {
     if let Some(value) = in_file(out)?.remove(key) {
-        return Ok(Some(Remembered { key: key.to_owned(), value, id: None }));
+        return Ok(Some(MemoryOutput { key: key.to_owned(), value, id: None }));
     }
     let mut found = tagged(&format!("{KEY}{key}"), out)?;
     if found.is_empty() {
         found = search("", Vec::new(), out)?;
         found.retain(|memory| memory.memory_id == key);
     }
-    Ok(found.into_iter().next().map(Remembered::from))
+    Ok(found.into_iter().next().map(MemoryOutput::from))
 }
 
 /// The memories that only the ledger has, as lines of a Beads file.
 pub(super) fn ledger_memories(out: &mut Out<'_>) -> Result<String, AppError> {
     let only_here = matching("", out)?.into_iter().filter(|memory| memory.id.is_some());
-    let line = |memory: Remembered| {
+    let line = |memory: MemoryOutput| {
         let line = MemoryLine { kind: "memory", key: &memory.key, value: &memory.value };
         serde_json::to_string(&line).map(|line| line + "\n").map_err(anyhow::Error::from)
     };
@@ -321,20 +321,20 @@ pub(super) fn recall(words: &[String], out: &mut Out<'_>) -> Result<(), AppError
 
 /// The memories whose name or text has these words; where the ledger and the file have the same name, that of the file, which other
 /// tools change.
-fn matching(query: &str, out: &mut Out<'_>) -> Result<Vec<Remembered>, AppError> {
-    let mut found: BTreeMap<String, Remembered> = BTreeMap::new();
+fn matching(query: &str, out: &mut Out<'_>) -> Result<Vec<MemoryOutput>, AppError> {
+    let mut found: BTreeMap<String, MemoryOutput> = BTreeMap::new();
     let lower = query.to_lowercase();
-    let fits = |memory: &Remembered| {
+    let fits = |memory: &MemoryOutput| {
         memory.key.to_lowercase().contains(&lower) || memory.value.to_lowercase().contains(&lower)
     };
     let mut ledger = search(query, Vec::new(), out)?;
     let mut order: Vec<String> = Vec::new();
     if !query.is_empty() {
         let all = search("", Vec::new(), out)?;
-        ledger.extend(all.into_iter().filter(|memory| fits(&Remembered::from(memory.clone()))));
+        ledger.extend(all.into_iter().filter(|memory| fits(&MemoryOutput::from(memory.clone()))));
     }
-    let ledger = ledger.into_iter().filter(|memory| !is_value(memory)).map(Remembered::from);
-    let file = in_file(out)?.into_iter().map(|(key, value)| Remembered { key, value, id: None });
+    let ledger = ledger.into_iter().filter(|memory| !is_value(memory)).map(MemoryOutput::from);
+    let file = in_file(out)?.into_iter().map(|(key, value)| MemoryOutput { key, value, id: None });
     for memory in ledger.chain(file.filter(fits)) {
         if !found.contains_key(&memory.key) {
             order.push(memory.key.clone());
@@ -365,11 +365,11 @@ pub(super) fn remembered(most: usize, out: &mut Out<'_>) -> String {
 }
 
 /// Prints memories: as JSON their texts by name.
-fn print(found: Vec<Remembered>, none: &str, out: &Out<'_>) -> Result<(), AppError> {
+fn print(found: Vec<MemoryOutput>, none: &str, out: &Out<'_>) -> Result<(), AppError> {
     let by_name: Map<String, Value> =
         found.iter().map(|memory| (memory.key.clone(), memory.value.as_str().into())).collect();
     out.print(&by_name, |_| {
-        let text: String = found.iter().map(Remembered::line).collect();
+        let text: String = found.iter().map(MemoryOutput::line).collect();
         if text.is_empty() { none.to_owned() } else { text }
     })
 }
@@ -388,7 +388,7 @@ pub(super) fn forget(key: &str, out: &mut Out<'_>) -> Result<(), AppError> {
     for id in &ids {
         withdraw(id, "forgotten", out)?;
     }
-    out.print(&Deleted { key, deleted: "true" }, |gone| format!("✓ Forgotten {}\n", visible(gone.key)))
+    out.print(&ForgetOutput { key, deleted: "true" }, |gone| format!("✓ Forgotten {}\n", visible(gone.key)))
 }
 
 #[cfg(test)]

@@ -220,7 +220,7 @@ fn doomed(
 
 /// What a new id led to.
 #[derive(Serialize)]
-struct Renamed {
+struct RenameOutput {
     old_id: String,
     new_id: String,
     references_updated: usize,
@@ -229,7 +229,7 @@ struct Renamed {
 pub(super) fn rename(id: String, to: String, out: &mut Out<'_>) -> Result<(), AppError> {
     let input = tasks::RenameInput { project: out.project(), identity: out.identity(), id, to };
     let done = out.app.run::<tasks::Rename>(&input)?;
-    let renamed = Renamed {
+    let renamed = RenameOutput {
         old_id: done.renamed_from,
         new_id: done.task.view.id,
         references_updated: done.dependents.iter().chain(&done.mentions).collect::<BTreeSet<_>>().len(),

@@ -22,7 +22,7 @@ pub(super) enum Replacement {
 /// An issue that gave way to another, in the words of Beads.
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Replaced {
+enum ReplaceOutput {
     Duplicate {
         duplicate: String,
         canonical: String,
@@ -38,7 +38,7 @@ enum Replaced {
     },
 }
 
-impl Replaced {
+impl ReplaceOutput {
     fn text(&self) -> String {
         let (id, what, other, moved) = match self {
             Self::Duplicate { duplicate, canonical, moved, .. } => {
@@ -68,14 +68,14 @@ pub(super) fn replaced(id: &str, other: &str, how: Replacement, out: &mut Out<'_
     let replaced = match how {
         Replacement::Duplicate => {
             let moved = close_duplicate(&id, &other, out)?.all();
-            Replaced::Duplicate { duplicate: id, canonical: other, status: "closed", moved }
+            ReplaceOutput::Duplicate { duplicate: id, canonical: other, status: "closed", moved }
         }
         Replacement::Superseded => {
             close_for(&id, &other, ("supersedes", format!("superseded by {other}")), Vec::new(), out)?;
-            Replaced::Superseded { superseded: id, replacement: other, status: "closed" }
+            ReplaceOutput::Superseded { superseded: id, replacement: other, status: "closed" }
         }
     };
-    out.print(&replaced, Replaced::text)
+    out.print(&replaced, ReplaceOutput::text)
 }
 
 /// Closes an issue as a duplicate of another, and moves what hangs on it: its parts, what waits for it, and what it waits for.

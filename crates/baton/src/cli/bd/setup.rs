@@ -9,7 +9,7 @@ use baton_ops::task as tasks;
 use serde::Serialize;
 
 use super::args::{Dolt, Prime, Setup, Sync};
-use super::file::{Included, beads_file, export, import};
+use super::file::{ExportOptions, beads_file, export, import};
 use super::{Out, about, doctor, exclude, human, memory, settings};
 use crate::app::LOCK_PATIENCE_AT_BEGINNING;
 use crate::cli::beads;
@@ -28,7 +28,7 @@ pub(super) fn run(verb: Setup, out: &mut Out<'_>) -> Result<(), AppError> {
         Setup::Bootstrap(args) if args.dry_run => preview(out),
         Setup::Bootstrap(_) => init(None, None, out),
         Setup::Export { output, all, include_memories, .. } => {
-            export(output, &Included { ephemeral: all, memories: all || include_memories }, out)
+            export(output, &ExportOptions { ephemeral: all, memories: all || include_memories }, out)
         }
         Setup::Import { input, path, dry_run } => import(input.or(path), dry_run, out),
         Setup::Sync(args) => sync(&args, out),
@@ -55,7 +55,7 @@ pub(super) fn run(verb: Setup, out: &mut Out<'_>) -> Result<(), AppError> {
 
 /// A project that was registered.
 #[derive(Serialize)]
-struct Registered {
+struct InitOutput {
     project_id: String,
     prefix: String,
     database: String,
@@ -84,7 +84,7 @@ fn init(prefix: Option<String>, from: Option<String>, out: &mut Out<'_>) -> Resu
     };
     let database = out.app.config.ledger();
     let answer =
-        Registered { prefix: made.project_id.clone(), project_id: made.project_id, database, imported };
+        InitOutput { prefix: made.project_id.clone(), project_id: made.project_id, database, imported };
     out.print(&answer, |made| {
         let issues = match made.imported {
             0 => String::new(),
@@ -250,7 +250,7 @@ fn refuse_foreign(prefix: &str, out: &mut Out<'_>) -> Result<(), AppError> {
 
 /// The file and the ledger after they were brought in step.
 #[derive(Serialize)]
-struct Synced {
+struct SyncOutput {
     path: String,
     created: usize,
     updated: usize,
@@ -277,7 +277,7 @@ fn sync(args: &Sync, out: &mut Out<'_>) -> Result<(), AppError> {
             ..tasks::BeadsExportInput::default()
         };
         let tasks = out.app.run::<tasks::BeadsExport>(&input)?.ids.len();
-        let answer = Synced { path, created, updated, tasks };
+        let answer = SyncOutput { path, created, updated, tasks };
         let verb = if is_dry { "would be" } else { "were" };
         return out.print(&answer, |done| {
             format!(
@@ -291,7 +291,7 @@ fn sync(args: &Sync, out: &mut Out<'_>) -> Result<(), AppError> {
     }
     let (taken, exported) = beads::sync(out.app, &path, actor.as_deref())?;
     let (created, updated) = (taken.created, taken.updated);
-    let answer = Synced { path: exported.path, created, updated, tasks: exported.tasks };
+    let answer = SyncOutput { path: exported.path, created, updated, tasks: exported.tasks };
     out.print(&answer, |done| {
         format!(
             "✓ {} issues are in {}; {} were new, {} changed. Commit and push the file: git carries it.\n",

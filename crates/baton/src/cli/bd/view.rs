@@ -66,7 +66,7 @@ pub(super) fn run(verb: View, out: &mut Out<'_>) -> Result<(), AppError> {
                 (_, true) => Part::Dependents,
                 _ => Part::Whole,
             };
-            show(ids, Look { full, short, part, local_time }, out)
+            show(ids, ViewOptions { full, short, part, local_time }, out)
         }
         other => run_report(other, out),
     }
@@ -109,7 +109,7 @@ fn run_report(verb: View, out: &mut Out<'_>) -> Result<(), AppError> {
         View::Stats { assigned, .. } => match assigned {
             true => {
                 let ids = in_progress(out)?;
-                show(ids, Look { full: false, short: true, part: Part::Whole, local_time: false }, out)
+                show(ids, ViewOptions { full: false, short: true, part: Part::Whole, local_time: false }, out)
             }
             false => stats(out),
         },
@@ -138,7 +138,9 @@ fn run_report(verb: View, out: &mut Out<'_>) -> Result<(), AppError> {
         }
         View::Statuses => report::statuses(out),
         View::Types { sections } => report::types(sections, out),
-        View::Graph { id, all, dot, open, .. } => graph::graph(id, graph::Look { all, dot, open }, out),
+        View::Graph { id, all, dot, open, .. } => {
+            graph::graph(id, graph::GraphOptions { all, dot, open }, out)
+        }
         // The others were taken before.
         _ => Ok(()),
     }
@@ -195,7 +197,7 @@ enum Part {
 }
 
 #[derive(Clone, Copy)]
-struct Look {
+struct ViewOptions {
     full: bool,
     short: bool,
     part: Part,
@@ -214,7 +216,7 @@ fn in_local_time(text: &str) -> String {
     text.split_inclusive('\n').map(|line| local(line).unwrap_or_else(|| line.to_owned())).collect()
 }
 
-fn show(ids: Vec<String>, look: Look, out: &mut Out<'_>) -> Result<(), AppError> {
+fn show(ids: Vec<String>, look: ViewOptions, out: &mut Out<'_>) -> Result<(), AppError> {
     let found = EachIssue::try_all(&ids, out, |id, out| {
         let full = look.full || out.json || look.part != Part::Whole;
         let (project, id) = (out.project(), id.clone());

@@ -34,7 +34,7 @@ impl Anonymizer {
     }
 }
 
-/// The text in lower case, as far as that leaves each character as long as it is.
+/// Lower case; a character whose lower case has another length in bytes stays, so that offsets hold.
 fn folded(text: &str) -> String {
     let fold = |c: char| {
         let mut lower = c.to_lowercase();

@@ -101,7 +101,7 @@ fn is_named(app: &App, note: &PushNote) -> Option<bool> {
         ..ShowInput::default()
     };
     let shown = there.run::<Show>(&input);
-    there.leave();
+    there.shut_down();
     match shown {
         Ok(_) => Some(true),
         Err(AppError::Refused(refusal)) if refusal.code == "changes_none" => Some(false),

@@ -8,7 +8,7 @@ use crate::render;
 
 /// Tasks by role and state.
 pub(super) fn board(rows: &[BoardRow]) -> String {
-    let text: String = rows.iter().map(board_role).collect();
+    let text: String = rows.iter().map(render_board_row).collect();
     if text.is_empty() {
         "no tasks yet: `baton task create TITLE` or `baton task increment TITLE`\n".into()
     } else {
@@ -16,7 +16,7 @@ pub(super) fn board(rows: &[BoardRow]) -> String {
     }
 }
 
-fn board_role(role: &BoardRow) -> String {
+fn render_board_row(role: &BoardRow) -> String {
     let count = |state: BoardState| role.counts.get(&state).copied().unwrap_or(0);
     let counts: Vec<String> = [
         (BoardState::InProgress, "in progress"),

@@ -50,7 +50,7 @@ pub(super) fn list_height(height: usize) -> usize {
 
 /// Exactly as many lines as the screen has rows, none wider than it.
 pub(super) fn lines(state: &State, color: bool, (width, height): (usize, usize)) -> Vec<String> {
-    let pen = Pen { color, width };
+    let pen = Painter { color, width };
     let message = pen.message_lines(state, height);
     // What a message has over one line is taken from the rows above it.
     let more = message.len().saturating_sub(1);
@@ -70,12 +70,12 @@ pub(super) fn lines(state: &State, color: bool, (width, height): (usize, usize))
     lines
 }
 
-struct Pen {
+struct Painter {
     color: bool,
     width: usize,
 }
 
-impl Pen {
+impl Painter {
     fn styled(&self, code: &str, text: &str) -> String {
         let text = cut(text, self.width);
         if self.color { format!("{code}{text}{PLAIN}") } else { text }

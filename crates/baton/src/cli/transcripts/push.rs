@@ -36,7 +36,7 @@ pub(super) struct Push {
 }
 
 #[derive(clap::Args)]
-pub(super) struct Pushed {
+pub(super) struct PushedArgs {
     /// Only sessions of this tool: claude, codex, gemini, …
     #[arg(long, value_name = "A")]
     agent: Option<String>,
@@ -141,7 +141,7 @@ fn copy_label(manifest: &CopyManifest) -> String {
     format!("  {} events, {} KiB, {readers}\n", manifest.events, manifest.bytes.div_ceil(1024))
 }
 
-pub(super) fn pushed(args: Pushed, app: &mut App) -> Result<(), AppError> {
+pub(super) fn pushed(args: PushedArgs, app: &mut App) -> Result<(), AppError> {
     let input = CopiesInput { project: app.project.clone(), agent: args.agent, ..CopiesInput::default() };
     let listed = app.run::<Copies>(&input)?;
     app.show(&listed, |listed| match listed.items.as_slice() {

@@ -68,12 +68,12 @@ pub(super) struct Global {
     #[arg(long, global = true, help_heading = EVERYWHERE, value_name = "PATH")]
     pub db: Option<String>,
     #[command(flatten)]
-    pub ignored: Ignored,
+    pub ignored: IgnoredArgs,
 }
 
 /// Options of Beads that have nothing to act on here.
 #[derive(clap::Args)]
-pub(super) struct Ignored {
+pub(super) struct IgnoredArgs {
     /// Accepted and ignored
     #[arg(long, global = true, hide = true)]
     pub no_daemon: bool,
