@@ -340,8 +340,10 @@ impl Reader<'_> {
         for prompt in self.queue.take_unrecorded() {
             self.prompt(&prompt, prompt.is_steering);
         }
-        let waiting: Vec<QueuedPrompt> =
-            is_end.then(|| self.queue.take_waiting().collect()).unwrap_or_default();
+        if !is_end {
+            return;
+        }
+        let waiting: Vec<QueuedPrompt> = self.queue.take_waiting().collect();
         for mut prompt in waiting {
             // What the agent did after it was typed it did without knowing it.
             if prompt.position.line < self.reached.line {
