@@ -48,6 +48,8 @@ pub enum EventKind<'a> {
     Usage(Usage),
     /// The user stopped the agent.
     Interrupted,
+    /// What the user says next was said into the running turn: the agent is at work on an earlier request, and goes on with it.
+    Steering,
     /// The provider refused a request or failed: a limit, an overload, a rejected request. The tool writes it where an answer
     /// would stand; no model said it.
     ProviderError(Cow<'a, str>),

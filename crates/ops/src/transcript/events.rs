@@ -234,7 +234,9 @@ impl EventStream {
                 })
             }
             EventKind::Outcome(outcome) => return self.end(event, outcome),
-            EventKind::Session(_) | EventKind::Thinking(_) | EventKind::Usage(_) => return,
+            EventKind::Session(_) | EventKind::Thinking(_) | EventKind::Usage(_) | EventKind::Steering => {
+                return;
+            }
         };
         self.add(&body, event);
     }

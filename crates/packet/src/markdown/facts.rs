@@ -1,6 +1,6 @@
 //! What was insisted on, decided, tried, planned and left open.
 
-use super::section::{Entry, SHORTENED, Section, rank};
+use super::section::{Entry, FINISHED_TASKS, SHORTENED, Section, rank};
 use super::{RenderContext, cut, place, quote};
 use crate::packet::{Attempt, Decision, Packet, PlanItem, Text};
 
@@ -177,7 +177,7 @@ fn done_count(cx: &RenderContext, done: &[&PlanItem], all: usize) -> Option<Entr
         let names: Vec<String> = done.iter().map(|item| subject(item, limit)).collect();
         format!("- {count}: {}{mark}\n", names.join("; "))
     };
-    let entry = Entry::new(Section::Pending, "finished tasks");
+    let entry = Entry::new(Section::Pending, FINISHED_TASKS);
     let entry = entry.form(rank, Some("names of finished tasks"), format!("- {count}{mark}\n"));
     Some(entry.lengths(&[(rank::PLAN, 60)], rank::WHOLE, named))
 }

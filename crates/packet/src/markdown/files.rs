@@ -210,9 +210,9 @@ fn folders(out: &mut Vec<Entry>, unit: &'static str, listed: &[&FileChange], nam
             let shown: Vec<&FileChange> =
                 files.iter().filter(|(place, file)| is_shown(*place, file)).map(|(_, file)| *file).collect();
             if !shown.is_empty() {
-                let whole = shown.len() == files.len();
-                let lacks = if whole { "line ranges" } else { unit };
-                entry = entry.form(rank, Some(lacks), folder_line(folder, &shown, false));
+                let short_of = files.len() - shown.len();
+                let lacks = if short_of == 0 { "line ranges" } else { unit };
+                entry = entry.partial(rank, lacks, short_of, folder_line(folder, &shown, false));
             }
         }
         let all: Vec<&FileChange> = files.iter().map(|(_, file)| *file).collect();

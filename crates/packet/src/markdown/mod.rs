@@ -11,11 +11,13 @@ mod commands;
 mod cut;
 mod facts;
 mod files;
+mod headline;
 mod pack;
 mod place;
 mod plan;
 mod quote;
 mod remarks;
+mod rest;
 mod section;
 mod session;
 mod staleness;
@@ -27,8 +29,10 @@ use crate::budget::{Budget, estimate_tokens};
 use crate::packet::Packet;
 use crate::refusal::Refusal;
 use closing::{closing, cut_line};
+pub use headline::{HEADLINE_CHARS, headline};
 use pack::{FormChoice, FormCosts, pack};
 use place::PlaceMarks;
+use rest::Rests;
 use section::{Entry, Section, counted};
 
 /// The smallest budget in tokens; a smaller one is raised to this, and the document says that.
@@ -175,9 +179,15 @@ struct Page {
     choice: FormChoice,
     /// How many places of facts the page does not show.
     unmarked: usize,
+    /// What stands at the end of lists that are cut.
+    rests: Rests,
 }
 
 impl Page {
+    fn rests(&self) -> Rests {
+        Rests::of(&self.entries, &self.choice.forms)
+    }
+
     fn missing(&self) -> Vec<(&'static str, usize)> {
         let mut missing = self.choice.missing(&self.entries);
         if self.unmarked > 0 {
@@ -220,19 +230,33 @@ impl<'a> Frame<'a> {
             budget: self.budget,
             marks,
         });
+        let rests = Rests::default();
         let Some(budget) = self.budget else {
-            return Page { choice: FormChoice::everything(&entries), entries, unmarked };
+            return Page { choice: FormChoice::everything(&entries), entries, unmarked, rests };
         };
         let free = budget.room().saturating_sub(budget.cost(&self.head) + budget.cost(&self.close));
         let costs = FormCosts::new(&entries, budget);
         let choice = pack(&entries, &costs, free);
-        let mut page = Page { choice, entries, unmarked };
-        let missing = page.missing();
-        if !missing.is_empty() {
-            let reserve = self.reserve(budget, &missing).min(free);
+        let mut page = Page { choice, entries, unmarked, rests };
+        // What takes room to say that something is missing may make more of it miss.
+        let (mut line, mut reserve) = (0, 0);
+        for _ in 0..MAX_PASSES {
+            let missing = page.missing();
+            line = if missing.is_empty() { 0 } else { self.reserve(budget, &missing).min(free) };
+            let rests = if is_small(budget) { Rests::default() } else { page.rests() };
+            let needed = (line + rests.cost(budget)).min(free);
+            if needed <= reserve {
+                break;
+            }
+            reserve = needed;
             page.choice = pack(&page.entries, &costs, free - reserve);
-            page.choice.free += reserve;
         }
+        page.choice.free += reserve;
+        // In a small document no fact gives way to the end of another list.
+        (0..MAX_PASSES).for_each(|_| page.choice.make_room(&page.entries, &costs, line));
+        page.rests = page.rests();
+        page.rests.fit(budget, page.choice.free.saturating_sub(line));
+        page.choice.free -= page.rests.cost(budget);
         page
     }
 
@@ -280,11 +304,13 @@ impl<'a> Frame<'a> {
         for (entry, form) in page.entries.iter().zip(&page.choice.forms) {
             let Some(form) = form.and_then(|form| entry.forms.get(form)) else { continue };
             if current != Some(entry.section) {
+                text.push_str(&current.map(|section| page.rests.line(section)).unwrap_or_default());
                 text.push_str(&entry.section.head());
                 current = Some(entry.section);
             }
             text.push_str(&form.text);
         }
+        text.push_str(&current.map(|section| page.rests.line(section)).unwrap_or_default());
         let cut =
             if self.budget.is_none() { cut_line(&text, self.options.source_hint) } else { String::new() };
         text + &self.left_out(page) + &cut + &self.close
@@ -297,6 +323,9 @@ impl<'a> Frame<'a> {
         lines.iter().find(|line| fits(line)).unwrap_or(&lines[lines.len() - 1]).clone()
     }
 }
+
+/// How often room is made for saying what lists leave out.
+const MAX_PASSES: usize = 3;
 
 /// How many kinds the line on what was left out names when there is no room for all.
 const SOME_KINDS: usize = 4;
@@ -364,31 +393,6 @@ fn entries(cx: &RenderContext) -> Vec<Entry> {
         part(cx, &mut entries);
     }
     entries
-}
-
-/// The longest headline, in characters.
-pub const HEADLINE_CHARS: usize = 160;
-
-/// One line for a status card: `claude: summary · 3 files · 2 open · last failure exit 101`.
-pub fn headline(packet: &Packet) -> String {
-    let open = packet.pending_tasks.iter().filter(|item| facts::is_open(item)).count();
-    let count = |count: usize, one: &str, many: &str| match count {
-        0 => String::new(),
-        1 => format!(" · 1 {one}"),
-        _ => format!(" · {count} {many}"),
-    };
-    let failure = packet.last_failure.as_ref().map(|failure| match failure.exit_code {
-        Some(code) => format!(" · last failure exit {code}"),
-        None => " · last command failed".into(),
-    });
-    let facts = count(packet.files_modified.len(), "file", "files")
-        + &count(open, "open task", "open tasks")
-        + &failure.unwrap_or_default();
-    let source = packet.source.as_ref().and_then(|source| source.agent.as_deref()).and_then(quote::name);
-    let source = source.map(|source| format!("{source}: ")).unwrap_or_default();
-    let free = HEADLINE_CHARS.saturating_sub(source.chars().count() + facts.chars().count() + 10);
-    let summary = quote::prose(packet.summary.trim().lines().next().unwrap_or_default());
-    source + &cut::head(&summary, free) + &facts
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Filling a budget: which entries appear, and how long.
 
+use super::rest::Rests;
 use super::section::{Entry, Section, rank};
 use crate::budget::Budget;
 
@@ -21,13 +22,34 @@ impl FormChoice {
         let mut counts: Vec<(&'static str, usize)> = Vec::new();
         for (entry, form) in entries.iter().zip(&self.forms) {
             let noun = form.map_or(Some(entry.noun), |form| entry.forms[form].lacks);
+            let lacking = Some(entry.missing(*form)).filter(|count| *count > 0).unwrap_or(entry.count);
             match counts.iter_mut().find(|(known, _)| Some(*known) == noun) {
-                Some((_, count)) => *count += entry.count,
-                None => counts.extend(noun.map(|noun| (noun, entry.count))),
+                Some((_, count)) => *count += lacking,
+                None => counts.extend(noun.map(|noun| (noun, lacking))),
             }
         }
         counts.sort_by_key(|(noun, _)| *noun == super::section::SHORTENED);
         counts
+    }
+
+    /// Makes room for the ends of lists behind `line`: of a list that is cut, the item worth least gives way to it.
+    pub(super) fn make_room(&mut self, entries: &[Entry], costs: &FormCosts, line: u64) {
+        let rests = Rests::of(entries, &self.forms);
+        let needed = line + rests.cost(costs.budget);
+        for step in costs.steps.iter().rev() {
+            let entry = &entries[step.entry];
+            if self.free >= needed {
+                return;
+            }
+            let is_own = |one: &Entry, form: &Option<usize>| one.section == entry.section && form.is_some();
+            let shown = entries.iter().zip(&self.forms).filter(|(one, form)| is_own(one, form)).count();
+            let gives_way = rests.cuts(entry.section) && entry.count == 1 && shown > 1;
+            if self.forms[step.entry] == Some(step.form) && gives_way {
+                self.forms[step.entry] = None;
+                self.free += step.cost;
+                return;
+            }
+        }
     }
 
     /// Whether every fact is there in some form.

@@ -178,6 +178,8 @@ pub(super) struct EntryForm {
     pub text: String,
     /// What this form leaves out, in the plural; `None` for the whole.
     pub lacks: Option<&'static str>,
+    /// How many of the things that the entry says at once it does not show.
+    pub short_of: usize,
 }
 
 /// What is counted when a text is shown with a `…`.
@@ -186,6 +188,9 @@ pub(super) const SHORTENED: &str = "texts shortened (`…`)";
 pub(super) const REMARKS: &str = "remarks";
 /// What is counted when places in the transcript are not shown.
 pub(super) const LINE_MARKS: &str = "line marks";
+
+/// What is counted when it is not shown how many tasks are done.
+pub(super) const FINISHED_TASKS: &str = "finished tasks";
 
 /// `1 file`, `12 files`.
 pub(super) fn counted(count: usize, noun: &str) -> String {
@@ -226,9 +231,21 @@ impl Entry {
     pub(super) fn form(mut self, rank: u8, lacks: Option<&'static str>, text: String) -> Self {
         match self.forms.last_mut() {
             Some(last) if last.text == text => last.lacks = lacks,
-            _ => self.forms.push(EntryForm { rank, text, lacks }),
+            _ => self.forms.push(EntryForm { rank, text, lacks, short_of: 0 }),
         }
         self
+    }
+
+    /// A further form that does not show so many of the things which the entry says at once.
+    pub(super) fn partial(self, rank: u8, lacks: &'static str, short_of: usize, text: String) -> Self {
+        let mut entry = self.form(rank, Some(lacks), text);
+        entry.forms.last_mut().into_iter().for_each(|form| form.short_of = short_of);
+        entry
+    }
+
+    /// How many things are missing where it appears in this form.
+    pub(super) fn missing(&self, form: Option<usize>) -> usize {
+        form.map_or(self.count, |form| self.forms.get(form).map_or(0, |form| form.short_of))
     }
 
     /// Forms of one text at several lengths: `limits` in characters, and at last the whole.

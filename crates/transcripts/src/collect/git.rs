@@ -2,7 +2,7 @@
 
 use baton_packet::packet::is_source;
 
-use super::git_begun::{GitOperation, begun_after};
+use super::git_begun::{GitOperation, begun_after, commit_below_conflict, stops_at_conflict};
 use super::git_status::{is_cut, status_part};
 use super::steps::{git_words, plain_steps};
 
@@ -70,7 +70,7 @@ impl GitState {
                     self.user_spoke = false;
                 }
                 "branch" => self.listed(output),
-                "rebase" | "pull" | "merge" => self.joined(output),
+                "rebase" | "pull" | "merge" => self.joined(verb, output),
                 "reset" => self.reset(&rest, output),
                 "push" => self.pushed(output, line),
                 "stash" if output.contains("Saved working directory") => self.dirty = None,
@@ -87,8 +87,7 @@ impl GitState {
             }
             match git_words(&step) {
                 Some(("commit", _)) => self.committed(output, false),
-                // It stands somewhere between the two.
-                Some(("rebase" | "cherry-pick", _)) if output.contains("CONFLICT") => self.moved_to(None),
+                Some(("rebase" | "cherry-pick", _)) if stops_at_conflict(output) => self.stopped(output),
                 _ => {}
             }
         }
@@ -311,8 +310,10 @@ impl GitState {
     }
 
     /// What a rebase, a merge or a pull made is named nowhere, except where it only went forward.
-    fn joined(&mut self, output: &str) {
-        if output.contains("Successfully rebased") {
+    fn joined(&mut self, verb: &str, output: &str) {
+        if verb != "merge" && !output.contains("Automatic merge failed") && stops_at_conflict(output) {
+            self.stopped(output);
+        } else if output.contains("Successfully rebased") {
             self.moved_to(None);
             self.dirty = None;
         } else if output.contains("Fast-forward") {
@@ -322,6 +323,11 @@ impl GitState {
         } else if output.contains("Merge made by") {
             self.moved_to(None);
         }
+    }
+
+    /// A rebase stopped at a conflict, somewhere between the two branches.
+    fn stopped(&mut self, output: &str) {
+        self.moved_to(commit_below_conflict(output).filter(|id| is_id(id)));
     }
 
     fn reset(&mut self, rest: &[&str], output: &str) {
@@ -574,6 +580,30 @@ mod tests {
         assert_eq!(state.commit.as_deref(), Some("9571a23"));
         state.ran("git log --oneline origin/main -3", "1111111 a", 5);
         assert_eq!(state.commit.as_deref(), Some("9571a23"), "another branch");
+    }
+
+    #[test]
+    fn where_a_rebase_stops_again_its_last_commit_is_known_if_git_made_none_behind_it() {
+        let stopped = |steps: &str, ok: bool| {
+            let mut state = state(&[("git log --oneline -1", "1a2b3c4 First")]);
+            let output = format!(
+                "[detached HEAD e8bf0c9] a\n 1 file changed\n{steps}Auto-merging b.rs\nCONFLICT (content): Merge conflict in b.rs\n\
+                 error: could not apply 7191277... b"
+            );
+            match ok {
+                true => state.ran("git rebase --continue 2>&1 | cat", &output, 2),
+                false => state.failed("git rebase --continue", &output),
+            }
+            (state.commit, state.in_progress.is_some())
+        };
+        for ok in [true, false] {
+            assert_eq!(stopped("Rebasing (2/4)\r", ok).0.as_deref(), Some("e8bf0c9"), "{ok}");
+            assert_eq!(stopped("Rebasing (2/4)\rRebasing (3/4)\r", ok).0, None, "{ok}: one more lies on it");
+        }
+        // The first stop lies on a commit of the other branch.
+        let mut state = state(&[("git log --oneline -1", "1a2b3c4 First")]);
+        state.ran("git rebase main 2>&1 | tail -2", "CONFLICT (content): a\nCould not apply a337f33... a", 2);
+        assert_eq!((state.commit.as_deref(), state.has_moved), (None, true));
     }
 
     #[test]

@@ -36,6 +36,23 @@ impl GitOperation {
     }
 }
 
+/// Whether git says that it stopped at a conflict.
+pub(super) fn stops_at_conflict(output: &str) -> bool {
+    output.contains("CONFLICT (") || output.contains("could not apply")
+}
+
+/// The newest commit where a rebase stopped, if git printed it and tried only the one behind it: of more it does not print what they
+/// are called.
+pub(super) fn commit_below_conflict(output: &str) -> Option<&str> {
+    let line = output.lines().rfind(|line| is_commit_line(line))?;
+    let behind = &output[output.rfind(line)? + line.len()..];
+    if behind.matches("Rebasing (").count() != 1 {
+        return None;
+    }
+    let inside = line.strip_prefix('[')?.split_once(']')?.0;
+    inside.rsplit_once(' ').map(|(_, id)| id)
+}
+
 /// What is in progress after a step of git, where `before` was; `ok` says how its line ended.
 pub(super) fn begun_after(
     before: Option<GitOperation>,

@@ -51,6 +51,7 @@ mod request;
 mod request_weight;
 mod resolution;
 mod run;
+mod running;
 mod searched;
 mod session;
 mod shell_edits;
@@ -80,7 +81,9 @@ use line_paste::LinePaste;
 pub use options::Options;
 use proposal::{ProposedPlan, is_plan_file};
 use remarks::Remarks;
+use reply::DoneCall;
 pub use request_weight::is_request;
+use running::RunningRequests;
 pub use show::{show, show_session};
 use stopped::words_of_rejection;
 use taken_back::Removal;
@@ -134,15 +137,6 @@ struct Sentence {
     at: SourceRef,
 }
 
-/// A call that came back, and how what it returned begins.
-#[derive(Debug)]
-struct DoneCall {
-    call: Sentence,
-    category: Category,
-    succeeded: bool,
-    result: String,
-}
-
 /// A decision that holds so far.
 #[derive(Debug)]
 struct StandingDecision {
@@ -178,6 +172,7 @@ pub struct Collector<'r> {
     only_courtesy: bool,
     /// Whether the agent worked on the first request, so that it is one though it is a bare command.
     has_begun: bool,
+    running: RunningRequests,
     /// The user's word that the work goes on, where it came after the last request.
     go_on: Option<Sentence>,
     /// The line on which the user spoke last.
@@ -255,6 +250,7 @@ impl<'r> Collector<'r> {
             corrected: None,
             only_courtesy: false,
             has_begun: false,
+            running: RunningRequests::default(),
             go_on: None,
             spoke_at: 0,
             requests_since_plan: 0,
@@ -377,7 +373,10 @@ impl<'r> Collector<'r> {
     fn collect_message(&mut self, what: &EventKind<'_>, at: SourceRef) {
         match what {
             EventKind::Session(session) => self.session(session),
-            EventKind::User(text) => self.user(text, at),
+            EventKind::User(text) => {
+                self.user(text, at);
+                self.running.steers = false;
+            }
             EventKind::Assistant(text) => self.assistant(text, at),
             EventKind::Plan(items) => {
                 (self.plan, self.plan_at) = (items.clone(), at);
@@ -390,6 +389,7 @@ impl<'r> Collector<'r> {
             }
             EventKind::Usage(usage) => self.usage = Some(*usage),
             EventKind::Interrupted => self.interrupted = Some(at),
+            EventKind::Steering => self.running.steers = true,
             EventKind::Thinking(_)
             | EventKind::Call(_)
             | EventKind::Outcome(_)

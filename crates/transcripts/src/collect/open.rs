@@ -244,6 +244,50 @@ mod tests {
     }
 
     #[test]
+    fn advice_and_what_the_agent_answers_itself_are_no_questions() {
+        let open = |answer: &'static str| {
+            let packet =
+                SessionScript::new().user("Mend the hooks").edit("a", "hooks.rs").agent(answer).summary();
+            let all = packet.open_loops.iter().chain(&packet.next_steps).map(|text| text.text.clone());
+            all.collect::<Vec<String>>()
+        };
+        for answer in [
+            "The hooks are mended. If one is slow again, check whether the daemon runs.",
+            "The hooks are mended. I recommend verifying whether the old cache is still needed before a release.",
+            "The hooks are mended. A flag says whether a hook may fail.",
+            "The hooks are mended. Let me know if you have any questions or run into problems.",
+            "The hooks are mended. Let me know how it goes!",
+            "Why did they fail? The path was relative to the wrong folder. All hooks run now.",
+            "**What was wrong?** The path was relative.\n\nAll hooks run now.",
+            "## Why did the hooks fail?\n\nThe path was relative.\n\nAll hooks run now.",
+            "**Is it safe?**\n\nYes: every path is checked.",
+            "Should it fail loudly? Yes, since a silent hook hides the fault. It does so now.",
+            "The catch? It costs a second per run.",
+            "So what changed? Only the path. Who would have thought that?\n\nAll hooks run now.",
+        ] {
+            assert_eq!(open(answer), [""; 0], "{answer}");
+        }
+        for (answer, question) in [
+            ("It is not clear whether the old cache is still needed.", "not clear whether"),
+            ("Please decide whether a hook may fail.", "decide whether"),
+            ("Let me know whether the old flag should go.", "let me know whether"),
+            ("Let me know if you want me to drop the old flag, too.", "drop the old flag"),
+            ("Let me know which of the two you prefer.", "which of the two"),
+            (
+                "Should I use the cache or the index? The cache is faster, the index is smaller.",
+                "cache or the index?",
+            ),
+            ("Which one do you want? Both work.", "which one do you want?"),
+            ("Is the daemon meant to run as root? I could not find out.", "run as root?"),
+            ("Two ways are left. Is the daemon meant to run as root?", "run as root?"),
+            ("### Which approach do you prefer?\n\n1. A cache\n2. An index", "which approach"),
+        ] {
+            let open = open(answer);
+            assert!(open.iter().any(|text| text.to_lowercase().contains(question)), "{answer}: {open:?}");
+        }
+    }
+
+    #[test]
     fn the_approval_of_a_plan_that_the_tool_does_not_tell_is_a_decision() {
         let decided = |exit_code: i64| {
             let (id, name, proposal) = ("p".into(), "ExitPlanMode".into(), Some("".into()));

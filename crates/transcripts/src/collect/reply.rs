@@ -4,7 +4,7 @@ use baton_packet::packet::{Attempt, Decision};
 
 use super::prose::{self, PacketWords, Passage};
 use super::request::is_said_anew;
-use super::{Collector, DoneCall, MAX_ANSWER, MAX_MESSAGE, Sentence, SourceRef, StandingDecision};
+use super::{Collector, MAX_ANSWER, MAX_MESSAGE, Sentence, SourceRef, StandingDecision};
 use crate::event::{Category, Outcome};
 use crate::shared::words::{clip, clip_middle, clip_unclean, one_line};
 
@@ -12,6 +12,15 @@ use crate::shared::words::{clip, clip_middle, clip_unclean, one_line};
 const MAX_RESULT: usize = 400;
 /// How much of a finding is told, in characters.
 const MAX_FINDING: usize = 240;
+
+/// A call that came back, and how what it returned begins.
+#[derive(Debug)]
+pub(super) struct DoneCall {
+    pub call: Sentence,
+    pub category: Category,
+    pub succeeded: bool,
+    pub result: String,
+}
 
 impl Collector<'_> {
     pub(super) fn assistant(&mut self, text: &str, at: SourceRef) {

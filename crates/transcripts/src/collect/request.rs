@@ -212,6 +212,7 @@ impl Collector<'_> {
         if own.split_whitespace().count() >= FULL_WORDS && !asks && !prose::is_told_as_pasted(own) {
             self.full_request = Some(request.clone());
         }
+        self.running.follow(self.last_request.as_ref());
         // A log says little without what was asked for before it.
         let needs_more = |text: &str| says_again(text) || prose::is_told_as_pasted(text);
         if needs_more(own) {
@@ -231,6 +232,9 @@ impl Collector<'_> {
     /// The last request; one of a few words, such as `commit this`, with the last before it that says more.
     pub(super) fn request_to_tell(&self) -> Option<Sentence> {
         let last = self.last_request.as_ref()?;
+        if let Some(text) = self.running.text_with(last) {
+            return Some(Sentence { text, at: last.at.clone() });
+        }
         // What is done again is what was asked for last.
         let needs_more = says_again(&last.text) || prose::is_told_as_pasted(&last.text);
         let again = self.request_before.as_ref().filter(|_| needs_more);

@@ -51,7 +51,7 @@ fn cleaned<'a>(event: &Event<'a>, cleaner: &mut Cleaner<'_>) -> Event<'a> {
         EventKind::Plan(items) => {
             items.iter_mut().for_each(|item| item.title = cleaner.clean_text(&item.title))
         }
-        EventKind::Usage(_) | EventKind::Interrupted => {}
+        EventKind::Usage(_) | EventKind::Interrupted | EventKind::Steering => {}
     }
     let edits = match &mut event.what {
         EventKind::Call(call) => &mut call.edits,

@@ -1,6 +1,7 @@
 //! What git does to files beside edits: takes changes back, puts them aside, and says in a commit which files are new.
 
 use super::git::is_commit_line;
+use super::git_begun::stops_at_conflict;
 use super::git_status::{is_cut, long_form, status_event, status_part};
 use super::steps::{git_words, plain_steps};
 use crate::event::{Change, Edit};
@@ -119,7 +120,11 @@ fn commit_events(rest: &[&str], output: &str) -> Vec<TreeEvent> {
 /// Whether going on with a rebase, a merge or the like made the commit that a conflict had held up: the next one may have stopped it
 /// again.
 fn makes_commit(output: &str, ok: bool) -> bool {
-    output.lines().any(is_commit_line) || ok && !output.contains("CONFLICT")
+    // Where a conflict is not resolved, git says so and tries no other commit.
+    let is_held = ["needs merge", "You must edit all merge conflicts", "unmerged files"]
+        .iter()
+        .any(|text| output.contains(text));
+    output.lines().any(is_commit_line) || !is_held && (ok || stops_at_conflict(output))
 }
 
 /// How many commits a reset takes back: none to `HEAD`, two to `HEAD~2`.
@@ -213,6 +218,13 @@ mod tests {
         assert_eq!(tree_events("GIT_EDITOR=true git rebase --continue", next, false), committed);
         let stays = "b.rs: needs merge\nCONFLICT (content): Merge conflict in b.rs";
         assert_eq!(tree_events("git rebase --continue", stays, false), []);
+        // The end of what git printed, through `| tail -3`, has no line of the commit, but names the next one.
+        let end = "CONFLICT (content): Merge conflict in b.rs\nerror: could not apply ed4e809... b\nCould not apply ed4e809... b";
+        for ok in [true, false] {
+            assert_eq!(tree_events("git rebase --continue 2>&1 | tail -3", end, ok), committed, "{ok}");
+        }
+        let unmerged = "a.rs: needs merge\nYou must edit all merge conflicts and then\nmark them as resolved using git add";
+        assert_eq!(tree_events("git rebase --continue 2>&1 | tail -3", unmerged, true), []);
         assert_eq!(tree_events("git rebase --abort", "", true), []);
     }
 

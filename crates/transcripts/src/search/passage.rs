@@ -142,7 +142,9 @@ fn message_text(event: &Event<'_>) -> Option<(&'static str, String)> {
         EventKind::Plan(items) => {
             ("plan", items.iter().map(|item| format!("{}: {}\n", item.status, item.title)).collect())
         }
-        EventKind::Session(_) | EventKind::Usage(_) | EventKind::Interrupted => return None,
+        EventKind::Session(_) | EventKind::Usage(_) | EventKind::Interrupted | EventKind::Steering => {
+            return None;
+        }
     })
 }
 

@@ -39,6 +39,14 @@ fn hermes_tells_the_story_with_its_sub_agent() {
 }
 
 #[test]
+fn a_session_without_messages_says_so() {
+    let made = Database::new("hermes/empty.sql", PLACE);
+    let packet = packet_of("hermes", &made.path(), Some("h4"));
+    assert_eq!(complaints(&packet), ["no_conversation"]);
+    assert!(made.list("hermes").iter().all(|header| header.empty));
+}
+
+#[test]
 fn a_conversation_that_was_compacted_is_one_and_repeats_nothing() {
     let made = Database::new("hermes/compacted.sql", PLACE);
     let headers = made.list("hermes");

@@ -46,6 +46,36 @@ fn a_log_without_its_messages_is_read_by_itself() {
 }
 
 #[test]
+fn what_is_typed_into_the_running_turn_is_the_users() {
+    let call = json!({ "type": "function", "id": "t1", "function": { "name": "Shell", "arguments": "{\"command\": \"make test\"}" } });
+    let packet = document(
+        "wire.jsonl",
+        &[
+            json!({ "type": "metadata", "protocol_version": "1.4" }),
+            record("TurnBegin", json!({ "user_input": "Mend the parser of the settings" })),
+            record("StepBegin", json!({ "n": 1 })),
+            record("ToolCall", call),
+            record(
+                "SteerInput",
+                json!({ "user_input": [{ "type": "text", "text": "Never touch the lexer." }] }),
+            ),
+            record(
+                "ToolResult",
+                json!({ "tool_call_id": "t1", "return_value": { "is_error": false, "output": "ok" } }),
+            ),
+            record("ContentPart", json!({ "type": "text", "text": "The parser reads them." })),
+            record("TurnEnd", json!({})),
+        ],
+    );
+    assert_eq!(column(&packet, "constraints", "text"), ["Never touch the lexer."]);
+    let last = packet["requests"]["last"]["text"].as_str().unwrap_or_default();
+    assert!(
+        last.starts_with("Never touch the lexer. — said while the agent was at work on: “Mend the parser"),
+        "{last}"
+    );
+}
+
+#[test]
 fn a_log_beside_its_messages_stands_for_them() {
     let context = sample(
         "kimi_cli/normal/sessions/0f343b0931126a20f133d67c2b018a3b/95000000-0000-4000-8000-00000000000c/context.jsonl",

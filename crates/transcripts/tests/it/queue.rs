@@ -60,6 +60,75 @@ fn what_went_back_to_the_editor_or_is_a_command_is_no_message() {
     assert_eq!(turns(&two, &[]), ["first this one", "then that one"]);
 }
 
+/// A call of the agent, and what it printed.
+fn worked(id: &str, command: &str) -> [Value; 2] {
+    let call = json!([{"type": "tool_use", "id": id, "name": "Bash", "input": {"command": command}}]);
+    let result = json!([{"type": "tool_result", "tool_use_id": id, "content": "ok", "is_error": false}]);
+    [json!({"role": "assistant", "content": call}), json!({"role": "user", "content": result})]
+}
+
+/// A session in which these lines stand between two calls of the agent, which answers at the end.
+fn at_work(operations: &[Value], attached: &[Value]) -> Value {
+    let mut messages =
+        vec![user("Add the filter to the listing of the sessions, with a test for each field")];
+    messages.extend(worked("c1", "make build"));
+    messages.extend(attached.iter().cloned());
+    messages.extend(worked("c2", "make listing"));
+    messages.push(agent("The listing has its filter."));
+    let mut lines = claude_lines(&messages);
+    lines.splice(3..3, operations.iter().cloned());
+    document("f0000000-0000-4000-8000-000000000001.jsonl", &lines)
+}
+
+#[test]
+fn what_is_typed_while_the_agent_works_adds_to_its_request_and_takes_no_place_of_it() {
+    let words = "and never touch the old parser please";
+    let whole = "and never touch the old parser please — said while the agent was at work on: “Add the filter to the listing of the \
+                sessions, with a test for each field”";
+    let taken = [queue("enqueue", Some(words)), queue("remove", None)];
+    let attached = json!({"role": "attachment", "type": "attachment", "attachment": {"type": "queued_command",
+        "prompt": [{"type": "text", "text": words}], "commandMode": "prompt", "origin": {"kind": "human"}}});
+    for packet in
+        [at_work(&taken, &[]), at_work(&taken, std::slice::from_ref(&attached)), at_work(&[], &[attached])]
+    {
+        assert_eq!(packet["requests"]["last"]["text"], whole);
+        assert_eq!(column(&packet, "constraints", "text"), ["and never touch the old parser please"]);
+    }
+    // Two of them stand with the same request.
+    let two = [
+        queue("enqueue", Some("also mend the help text of it")),
+        queue("remove", None),
+        queue("enqueue", Some(words)),
+        queue("remove", None),
+    ];
+    let last = at_work(&two, &[])["requests"]["last"]["text"].as_str().unwrap_or_default().to_owned();
+    assert!(last.starts_with(words) && last.contains("“Add the filter"), "{last}");
+    assert!(last.contains("“also mend the help text of it”"), "{last}");
+}
+
+#[test]
+fn what_was_never_taken_up_is_younger_than_what_the_agent_did_after_it_was_typed() {
+    let words = "Stop and drop the filter of the archived ones again";
+    let packet = at_work(&[queue("enqueue", Some(words))], &[]);
+    let line = |at: &Value| at.as_str().and_then(|at| at.rsplit('#').next()?.parse::<u64>().ok());
+    let request = &packet["requests"]["last"];
+    assert!(request["text"].as_str().is_some_and(|text| text.starts_with(words)), "{request}");
+    assert!(line(&request["at"]) >= line(&packet["last_answer"]["at"]), "{packet:#}");
+    assert!(column(&packet, "next_steps", "text")[0].starts_with(words), "{packet:#}");
+}
+
+#[test]
+fn what_another_agent_put_into_the_queue_is_not_the_users() {
+    let attached = json!({"role": "attachment", "type": "attachment", "attachment": {"type": "queued_command",
+        "prompt": "Report your progress, please", "commandMode": "prompt", "isMeta": false,
+        "origin": {"kind": "teammate", "from": "lead", "senderTaskId": "a1"}}});
+    let packet = at_work(&[], &[attached]);
+    assert_eq!(
+        packet["requests"]["last"]["text"],
+        "Add the filter to the listing of the sessions, with a test for each field"
+    );
+}
+
 #[test]
 fn the_words_of_a_hook_are_not_the_users() {
     let packet = super::field::claude(&[

@@ -1,3 +1,4 @@
+mod cut_lists;
 mod files;
 mod fixtures;
 mod hostile;

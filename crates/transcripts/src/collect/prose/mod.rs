@@ -24,6 +24,7 @@ mod repair;
 mod reply_words;
 mod requirements;
 mod reverts;
+mod rhetorical;
 mod salience;
 mod steps;
 mod topic;

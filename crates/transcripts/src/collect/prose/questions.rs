@@ -1,5 +1,6 @@
 //! What was asked and not answered.
 
+use super::rhetorical::{Place, answers_itself, takes_leave, wonders};
 use super::{List, Lowered, MAX_SENTENCE, begins, has, lowered};
 use crate::shared::words::{has_phrase, is_item, one_line, sentences, unmarked};
 
@@ -92,7 +93,8 @@ pub(super) const ASK: &[&str] = &[
     "your decision",
     "your input",
     "your opinion",
-    "need to know",
+    "i need to know",
+    "we need to know",
     "i'd like to know",
     "i wonder",
     "don't know",
@@ -109,9 +111,7 @@ pub(crate) fn put_aside(text: &str) -> Vec<String> {
 /// Questions in the last answer: they are unanswered.
 pub(crate) fn asked_at_the_end(text: &str) -> Vec<String> {
     questions(text, &|lower| {
-        // `(whether it is old or new)` qualifies, and asks nothing.
-        let wonders = lower.contains("whether ") && !lower.contains("(whether ");
-        let asks = lower.ends_with('?') || has(lower, List::Ask) || wonders;
+        let asks = lower.ends_with('?') || (has(lower, List::Ask) && !takes_leave(lower)) || wonders(lower);
         (asks || has(lower, List::Open)) && !checks(lower)
     })
 }
@@ -245,7 +245,8 @@ pub(super) const CHECKS: &[&str] = &[
 /// The agent finds it out by itself.
 fn checks(lower: &Lowered) -> bool {
     const STARTS: &[&str] = &["let me", "now let me", "i'll check", "i will check", "now i'll"];
-    begins(lower, STARTS) || begins(lower, CHECKS) || has(lower, List::Checks)
+    let is_to_user = begins(lower, &["let me know"]);
+    (begins(lower, STARTS) && !is_to_user) || begins(lower, CHECKS) || has(lower, List::Checks)
 }
 
 /// Sentences that ask; below a heading of questions every item is one.
@@ -253,7 +254,8 @@ fn questions(text: &str, asks: &dyn Fn(&Lowered) -> bool) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let mut in_list = false;
     let mut fenced = false;
-    for line in text.lines().filter(|line| !line.trim().is_empty()) {
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    for (nth, line) in lines.iter().copied().enumerate() {
         if line.trim_start().starts_with("```") {
             fenced = !fenced;
         }
@@ -275,6 +277,12 @@ fn questions(text: &str, asks: &dyn Fn(&Lowered) -> bool) -> Vec<String> {
             if !asks(&lower) || lower.trim_end_matches(['*', '_', ' ']).ends_with(':') {
                 continue;
             }
+            let is_below = lines.get(nth + 1).is_some_and(|below| !is_item(below));
+            let place =
+                Place { next: all.get(at + 1).copied(), is_title: is_below && is_title(line, all.len()) };
+            if answers_itself(&lower, &place) {
+                continue;
+            }
             // `Can you confirm?` says nothing without the sentence before it.
             let before =
                 at.checked_sub(1).and_then(|at| all.get(at)).filter(|_| lower.split_whitespace().count() < 5);
@@ -289,6 +297,15 @@ fn questions(text: &str, asks: &dyn Fn(&Lowered) -> bool) -> Vec<String> {
         }
     }
     found
+}
+
+/// Whether a line of so many sentences stands as a title above what follows: a heading, bold as a whole, or a question for a cause.
+fn is_title(line: &str, sentences: usize) -> bool {
+    let line = line.trim();
+    let is_bold = line.starts_with("**") && line.ends_with("**");
+    let asks_for_cause =
+        begins(&lowered(line), &["why", "how come", "what happened", "what went wrong", "what was wrong"]);
+    sentences == 1 && (line.starts_with('#') || is_bold || asks_for_cause)
 }
 
 fn is_heading(lower: &str) -> bool {

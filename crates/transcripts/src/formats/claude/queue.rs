@@ -18,6 +18,8 @@ pub(super) struct QueuedPrompt {
     /// The line on which it was taken up; that on which it was queued, where it was not taken up.
     pub position: SourcePosition,
     pub at_ms: Option<i64>,
+    /// Whether it was handed to the agent in the middle of a turn.
+    pub is_steering: bool,
     /// Whether a message with the same words was met.
     is_recorded: bool,
 }
@@ -39,13 +41,25 @@ impl PromptQueue {
         match json.get("operation").str() {
             Some("enqueue") if self.waiting.len() < MAX_WAITING && !text.trim().is_empty() => {
                 let text = text.into_owned();
-                self.waiting.push_back(QueuedPrompt { text, position: place, at_ms, is_recorded: false });
+                self.waiting.push_back(QueuedPrompt {
+                    text,
+                    position: place,
+                    at_ms,
+                    is_steering: false,
+                    is_recorded: false,
+                });
             }
-            Some("dequeue" | "remove") => {
+            Some(operation @ ("dequeue" | "remove")) => {
                 let named = self.waiting.iter().position(|prompt| is_same(&prompt.text, &text));
                 let prompt = self.waiting.remove(named.unwrap_or(0));
                 let prompt = prompt.filter(|prompt| !prompt.is_recorded);
-                self.taken.extend(prompt.map(|prompt| QueuedPrompt { position: place, at_ms, ..prompt }));
+                let is_steering = operation == "remove";
+                self.taken.extend(prompt.map(|prompt| QueuedPrompt {
+                    position: place,
+                    at_ms,
+                    is_steering,
+                    ..prompt
+                }));
             }
             Some("popAll" | "clear") => self.waiting.clear(),
             _ => {}

@@ -9,7 +9,7 @@ use std::io::{self, Read, Seek};
 use std::path::Path;
 
 use super::line::{self, Kind, is_interruption, is_summary, kind_of, own_words};
-use super::queue::PromptQueue;
+use super::queue::{PromptQueue, QueuedPrompt};
 use super::{is_subagent, subagents, tools};
 use crate::event::{Event, EventKind, PlanItem, SIDECHAIN, SourcePosition, TranscriptInfo, Usage};
 use crate::format::Output;
@@ -37,6 +37,7 @@ pub(super) fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
         recent: VecDeque::new(),
         usage: Usage::default(),
         queue: PromptQueue::default(),
+        reached: SourcePosition::default(),
         is_on_chain: true,
         typed: None,
         background: VecDeque::new(),
@@ -69,6 +70,8 @@ struct Reader<'s> {
     usage: Usage,
     /// Prompts typed while the agent was busy.
     queue: PromptQueue,
+    /// Where the last record of the agent's own stands.
+    reached: SourcePosition,
     /// Whether the last line of talk is part of the conversation, as then are the prompts that are taken up after it.
     is_on_chain: bool,
     /// Id of the command that the user ran last and whose output has not been met.
@@ -147,6 +150,7 @@ impl Reader<'_> {
             "assistant" => {
                 if self.subagent.is_none() && !self.is_side(json) {
                     self.unrecorded_prompts(false);
+                    self.reached = place;
                 }
                 self.assistant(json, place);
             }
@@ -307,10 +311,15 @@ impl Reader<'_> {
 
     fn attachment(&mut self, attachment: &Json<'_>, json: &Json<'_>, place: SourcePosition) {
         match attachment.get("type").str() {
+            // What another agent sent is no word of the user.
+            Some("queued_command") if line::is_foreign(attachment) => {
+                self.queue.recorded(&attachment.get("prompt").text())
+            }
             Some("queued_command") => {
                 let prompt = attachment.get("prompt").text();
                 self.queue.recorded(&prompt);
                 if let Some(own) = own_words(&prompt) {
+                    self.send(json, place, EventKind::Steering);
                     self.send(json, place, EventKind::User(Cow::Borrowed(own)));
                 }
             }
@@ -328,20 +337,29 @@ impl Reader<'_> {
 
     /// Prompts that no message repeats: those that were taken up, at the end of the session also those that were not.
     fn unrecorded_prompts(&mut self, is_end: bool) {
-        let mut prompts = self.queue.take_unrecorded();
-        if is_end {
-            prompts.extend(self.queue.take_waiting());
+        for prompt in self.queue.take_unrecorded() {
+            self.prompt(&prompt, prompt.is_steering);
         }
-        for prompt in prompts.iter().filter(|prompt| !prompt.is_command()) {
-            if let Some(own) = own_words(&prompt.text) {
-                let (place, at_ms) = (prompt.position, prompt.at_ms);
-                self.out.send(&Event {
-                    position: place,
-                    at_ms,
-                    subagent: None,
-                    what: EventKind::User(Cow::Borrowed(own)),
-                });
+        if !is_end {
+            return;
+        }
+        let waiting: Vec<QueuedPrompt> = self.queue.take_waiting().collect();
+        for mut prompt in waiting {
+            // What the agent did after it was typed it did without knowing it.
+            if prompt.position.line < self.reached.line {
+                (prompt.position, prompt.at_ms) = (self.reached, None);
             }
+            self.prompt(&prompt, false);
+        }
+    }
+
+    fn prompt(&mut self, prompt: &QueuedPrompt, is_steering: bool) {
+        let Some(own) = own_words(&prompt.text).filter(|_| !prompt.is_command()) else { return };
+        let (position, at_ms) = (prompt.position, prompt.at_ms);
+        for what in
+            is_steering.then_some(EventKind::Steering).into_iter().chain([EventKind::User(own.into())])
+        {
+            self.out.send(&Event { position, at_ms, subagent: None, what });
         }
     }
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use super::read::WIRE;
-use crate::event::Event;
+use crate::event::{Event, EventKind};
 use crate::report::Report;
 use crate::shared::call;
 use crate::shared::emit::{EventEmitter, Speaker, ToolResult};
@@ -24,6 +24,7 @@ pub(super) fn is_record(json: &Json<'_>) -> bool {
 
 const KINDS: &[&str] = &[
     "TurnBegin",
+    "SteerInput",
     "TurnEnd",
     "StepBegin",
     "ContentPart",
@@ -63,6 +64,10 @@ fn record(emitter: &mut EventEmitter<'_>, kind: &str, payload: &Json<'_>, open: 
         flush(emitter, open);
     }
     match kind {
+        "SteerInput" => {
+            emitter.send(EventKind::Steering);
+            emitter.user(&payload.get("user_input").text());
+        }
         "TurnBegin" => emitter.user(&payload.get("user_input").text()),
         "ContentPart" => match payload.get("type").str() {
             Some("text") => {
