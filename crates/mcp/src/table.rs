@@ -392,10 +392,8 @@ impl Action {
     pub fn reads(&self) -> bool {
         let previews =
             self.fixed.iter().any(|(name, value)| *name == "dry_run" && matches!(value, FixedArgument::Yes));
-        let reads = previews || CACHING.contains(&self.operation);
-        self.operation == READ_MORE
-            || reads
-            || self.entry().is_some_and(|entry| entry.tx_mode == TxMode::Read)
+        let reads = previews || self.operation == READ_MORE || CACHING.contains(&self.operation);
+        reads || self.entry().is_some_and(|entry| entry.tx_mode == TxMode::Read)
     }
 }
 

@@ -155,9 +155,10 @@ fn paths(paths: &[&String], magic: &str) -> String {
 
 /// A path from the top of a working copy as a word of a git command, in whatever folder it is typed.
 pub(super) fn top_path_word(path: &str, magic: &str) -> String {
+    // Git reads further signs after `:/` as magic, as `@` in `:/@types`; of letters, digits and the point it reads none so.
     let is_plain = magic.is_empty()
         && !path.contains(['*', '?', '[', '\\'])
-        && !path.starts_with(['!', '^', ':', '/', '(']);
+        && path.starts_with(|c: char| c.is_alphanumeric() || c == '.');
     match (git::printable_pattern(path), is_plain) {
         (Some(pattern), _) => shell_word(&format!(":({magic}top){pattern}")),
         (None, true) => shell_word(&format!(":/{path}")),

@@ -158,6 +158,11 @@ impl RepositoryFile {
         Refusal { message, ..refusal }.with("line", line)
     }
 
+    /// The settings that are in the user's own file only: trust has none of them count.
+    pub(crate) fn never_counting(&self) -> Vec<&'static str> {
+        self.given.iter().filter(|(key, value)| !counts(key, value, true)).map(|(key, _)| *key).collect()
+    }
+
     /// The folder of the file.
     pub(crate) fn folder(&self) -> &Path {
         self.path.parent().unwrap_or(&self.path)

@@ -128,11 +128,8 @@ fn serve_with_settings(
     let (leader, duties) = leadership::start(&app.config, &machine)?;
     let handle = runtime.handle();
     let services = start_services(app, &machine, &duties, (files.clone(), handle))?;
-    let hook = github::WebhookReceiver::new(
-        &app.config,
-        Arc::clone(&pool),
-        Driver::new(&app.config, Arc::clone(&machine))?,
-    );
+    let driver = Driver::new(&app.config, Arc::clone(&machine))?;
+    let hook = github::WebhookReceiver::new(&app.config, Arc::clone(&pool), driver);
     let next = Arc::new(Mutex::new(None));
     let served = runtime.block_on(async {
         let tracing = traces::Tracing::start(&app.config.vars)?;

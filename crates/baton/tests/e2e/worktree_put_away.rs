@@ -306,3 +306,44 @@ fn the_document_of_init_is_in_the_way_of_no_printed_command() {
         assert_eq!(read(&second, "own.txt").as_deref(), Some("own\n"), "{what}: {all:?}");
     }
 }
+
+#[test]
+fn a_name_that_begins_with_a_sign_of_gits_is_put_away_as_printed() {
+    let stage = committed();
+    let ann = stage.terminal("Ann");
+    ann.json(&["start"]);
+    let names = [
+        "_config.yml",
+        "@types.ts",
+        "-dash",
+        "#hash",
+        "~tilde",
+        "%percent",
+        ",comma",
+        "=is",
+        ";semi",
+        "&and",
+        "'quote",
+        "ü.txt",
+    ];
+    for name in names {
+        stage.file(format!("shop/{name}").as_str(), "new\n");
+    }
+    ann.json(&WRAP);
+    gone_on(&stage, "a.txt");
+    stage.file("shop/@own.txt", "own\n");
+    let picked = ann.text(&["pickup", "--apply"]);
+    let all = commands(line(&picked, "NOT applied"));
+    follow(&ann, &all[..3].join(" && "));
+    for name in names {
+        assert_eq!(read(stage.shop(), name).as_deref(), Some("new\n"), "{name}");
+    }
+    assert_eq!(
+        (read(stage.shop(), "a.txt").as_deref(), read(stage.shop(), "@own.txt")),
+        (Some("further\n"), None)
+    );
+    git(&stage, stage.shop(), &["add", "-A"]);
+    git(&stage, stage.shop(), &["commit", "-qm", "work"]);
+    follow(&ann, &format!("{} && {}", all[3], all[4]));
+    assert_eq!(read(stage.shop(), "@own.txt").as_deref(), Some("own\n"));
+}

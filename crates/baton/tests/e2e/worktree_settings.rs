@@ -195,3 +195,28 @@ fn a_stash_that_leaves_a_secret_beside_a_removed_file_leaves_the_settings_in_pla
     assert!(first.join("b.txt").exists(), "{stash}");
     assert_eq!(project(&ann), "till", "{stash}");
 }
+
+#[test]
+fn trust_is_not_said_to_have_a_setting_count_that_no_repository_sets() {
+    let stage = committed();
+    let ann = stage.terminal("Ann");
+    stage.file("shop/.baton.toml", "project = \"shop\"\n");
+    ann.json(&["trust", "--yes"]);
+    let below = stage.shop().join("sub");
+    fs::create_dir(&below).expect("folder");
+    let message = |content: &str| {
+        fs::write(below.join(".baton.toml"), content).expect("written");
+        text(&ann.within(&below).json(&["doctor"])["repository"]["outranked"][0], "message")
+    };
+    let never = message("[notify]\ncommand = \"true\"\n");
+    assert!(
+        never.ends_with(
+            "(no file of a repository sets that, trusted or not: it belongs into your own config.toml)"
+        ),
+        "{never}"
+    );
+    let both = message("identity = \"Zoe\"\n[notify]\ncommand = \"true\"\n");
+    assert!(both.ends_with(" has that count, but never notify.command)"), "{both}");
+    let one = message("identity = \"Zoe\"\n");
+    assert!(one.ends_with("/sub` has that count)"), "{one}");
+}

@@ -40,8 +40,24 @@ pub(crate) fn keep_late_note(
     Ok(refusal.with("kept_delta_id", delta_id))
 }
 
-/// Sends what came too late to the agent that has the work now: the holder of the baton that was left, else the session that took over, else
+/// Another agent that has the work of a released session now: the holder of the baton that was left, else the session that took over, else
 /// the addressee of the baton.
+pub(crate) fn next_holder(tx: &mut Tx<'_>, released: &Session) -> Result<Option<String>, Failure> {
+    let project_id = &released.project_id;
+    let left = baton::of_session(tx, project_id, &released.session_id)?;
+    let holder = left.as_ref().and_then(|left| left.holder_session_id.clone());
+    let successor = released.release.as_ref().and_then(|release| release.successor.clone());
+    let next = match holder.or(successor) {
+        Some(id) => session::get(tx, project_id, &id)?.map(|next| next.identity),
+        None => left.and_then(|left| left.to_identity),
+    };
+    let is_another = |next: &String| {
+        identity_key(next) != identity_key(&released.identity) && check_identity(next).is_ok()
+    };
+    Ok(next.filter(is_another))
+}
+
+/// Sends what came too late to the agent that has the work now.
 fn tell_successor(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
@@ -50,16 +66,7 @@ fn tell_successor(
     body: &Value,
 ) -> Result<(), Failure> {
     let (project_id, from) = (&released.project_id, &released.identity);
-    let left = baton::of_session(tx, project_id, &released.session_id)?;
-    let holder = left.as_ref().and_then(|left| left.holder_session_id.clone());
-    let successor = released.release.as_ref().and_then(|release| release.successor.clone());
-    let next = match holder.or(successor) {
-        Some(id) => session::get(tx, project_id, &id)?.map(|next| next.identity),
-        None => left.and_then(|left| left.to_identity),
-    };
-    let is_sendable =
-        |next: &String| identity_key(next) != identity_key(from) && check_identity(next).is_ok();
-    let Some(next) = next.filter(is_sendable) else { return Ok(()) };
+    let Some(next) = next_holder(tx, released)? else { return Ok(()) };
     let subject = format!("{} sent more after its session was over", visible(from));
     let text = brief_text(body).unwrap_or_default();
     // A signal holds 64 KiB; the ledger has all of it.

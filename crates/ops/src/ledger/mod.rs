@@ -24,7 +24,7 @@ pub use decisions::{Decisions, DecisionsInput, DecisionsOutput};
 pub use export::{Export, ExportInput, ExportOutput};
 pub use heads::{Head, Heads, HeadsInput, HeadsOutput};
 pub use import::{Import, ImportInput, ImportOutput};
-pub(crate) use late::keep_late_note;
+pub(crate) use late::{keep_late_note, next_holder};
 pub use list::{DeltaListOutput, LedgerList, LedgerListInput};
 pub use note::{Entry, Note, NoteInput, NoteOutput};
 

@@ -170,6 +170,7 @@ impl Operation for MailSend {
             let sent = post(tx, env, &outgoing(&draft, &to, expires_at, ack_by))?;
             if let Some((_, answered)) = draft.reply.as_ref().filter(|_| draft.goes_back) {
                 reply::acknowledge(tx, now, (&draft.from_project, answered), &draft.from)?;
+                reply::copy_to_successor(tx, env, (&draft.from_project, &draft.to_project), &sent)?;
             }
             let (project_id, identity) = (draft.from_project.clone(), draft.from.clone());
             let answer =

@@ -1,18 +1,21 @@
 //! What a reply takes over from the message that it answers.
 
-use baton_model::id::{check_project, identity_key, short, visible};
+use baton_model::actor::Actor;
+use baton_model::id::{check_project, identity_key, is_shared_name, short, visible};
 use baton_model::message::{Address, Message, Participation};
 use baton_model::refusal::Refusal;
 use baton_model::time::Millis;
-use baton_store::{Failure, Tx, message};
+use baton_store::{Failure, Tx, message, session};
 use serde_json::json;
 
 use super::ack::acked_at_sender;
 use super::find;
 use super::mail_send::MailSendInput;
-use crate::op::Cx;
+use crate::ledger::next_holder;
+use crate::op::{Cx, Env};
 use crate::project::merged_into;
 use crate::resolve;
+use crate::session::{SignalAuthor, send_signal_from};
 
 /// A reply: its default receiver, and its thread.
 pub(super) struct Reply {
@@ -134,4 +137,24 @@ pub(super) fn acknowledge(
     let found = find::take(tx, found, part, identity)?;
     message::mark_acked(tx, project_id, &found.message_id, now)?;
     acked_at_sender(tx, &found, now)
+}
+
+/// Tells who has the work of an agent by now that an answer to it came: the asker's session was ended without a wrap, and who took its
+/// work over reads no mail of another's name.
+pub(super) fn copy_to_successor(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    (from_project, project_id): (&str, &str),
+    sent: &Message,
+) -> Result<(), Failure> {
+    let asker = &sent.to_identity;
+    let ended =
+        session::last_of(tx, project_id, asker)?.filter(|last| last.release.is_some() && !last.has_wrapped());
+    let Some(ended) = ended.filter(|_| !is_shared_name(asker)) else { return Ok(()) };
+    let is_other = |next: &String| identity_key(next) != identity_key(&sent.from_identity);
+    let Some(next) = next_holder(tx, &ended)?.filter(is_other) else { return Ok(()) };
+    let subject = format!("to {}, whose work you have: {}", visible(asker), sent.subject);
+    let body = if sent.readers.is_some() { "It is encrypted for others." } else { sent.body.as_str() };
+    let author = SignalAuthor { actor: Actor::agent(&sent.from_identity), project_id: Some(from_project) };
+    send_signal_from(tx, env, (project_id, author, &next), (&subject, body))
 }

@@ -279,6 +279,10 @@ on_every_backend! {
         assert_eq!((open.as_array().map(Vec::len), &open[0]["message_id"], &open[0]["from"]), (Some(1), &json!(question), &json!("Ben")), "{picked:#}");
         assert_eq!((&open[0]["body"], open[0].get("answers")), (&json!("the old one?"), None), "{picked:#}");
         w.ok(&agent("Dora"), "mail_send", json!({ "reply_to": question, "body": "the new one" }));
+        // Who has the work by now reads no mail of another's name.
+        let signals = w.pending(&agent("Cy"));
+        assert_eq!((text(&signals[0], "subject"), text(&signals[0], "from")), ("to Ben, whose work you have: Re: which parser?".to_owned(), "Dora".to_owned()), "{signals:#?}");
+        assert_eq!(signals[0]["body"], "the new one", "{signals:#?}");
         w.advance(STALE + 1);
         let picked = w.pickup(&agent("Eve"));
         let answered = &picked["recovered"]["questions"][0];

@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::annotate::show_task;
 use super::args::{Arrangement, View};
 use super::count::{Grouping, count, stats};
+use super::graph::GraphOptions;
 use super::list::{self, ReadyFilters, Selection, lines};
 use super::select;
 use super::{EachIssue, Out, blocked, duplicates, explain, graph, history, report, shape};
@@ -138,9 +139,7 @@ fn run_report(verb: View, out: &mut Out<'_>) -> Result<(), AppError> {
         }
         View::Statuses => report::statuses(out),
         View::Types { sections } => report::types(sections, out),
-        View::Graph { id, all, dot, open, .. } => {
-            graph::graph(id, graph::GraphOptions { all, dot, open }, out)
-        }
+        View::Graph { id, all, dot, open, .. } => graph::graph(id, GraphOptions { all, dot, open }, out),
         // The others were taken before.
         _ => Ok(()),
     }

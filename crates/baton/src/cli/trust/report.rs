@@ -17,6 +17,9 @@ pub(crate) struct Report {
     sha256: String,
     trusted: bool,
     ignored: Vec<&'static str>,
+    /// Those of the ignored ones that trust has not count either.
+    #[serde(skip)]
+    never_counting: Vec<&'static str>,
     claims: Option<String>,
     settings: Vec<Setting>,
     fault: Option<String>,
@@ -49,14 +52,28 @@ impl OutrankedFile {
             Some(fault) => format!("{path} is ignored as a whole: {}", fault.message),
             None if ignored.is_empty() => return None,
             None => format!(
-                "{path} is not trusted, and {above} is, which decides: {} of the former {} ignored (`baton trust {}` has that count)",
+                "{path} is not trusted, and {above} is, which decides: {} of the former {} ignored ({})",
                 ignored.join(", "),
                 if ignored.len() == 1 { "is" } else { "are" },
-                shell_word(&shown(nearer.folder()))
+                what_trust_does(&ignored, &nearer.never_counting(), Some(&shown(nearer.folder())))
             ),
         };
         let fault = nearer.fault.as_ref().map(|fault| fault.message.clone());
         Some(Self { path: nearer.path.display().to_string(), ignored, fault, message })
+    }
+}
+
+/// What `baton trust` has count of the settings that are ignored. `folder`: where it is another one than the caller's.
+fn what_trust_does(ignored: &[&str], never: &[&str], folder: Option<&str>) -> String {
+    let command =
+        folder.map_or_else(|| "baton trust".to_owned(), |path| format!("baton trust {}", shell_word(path)));
+    match (never.len(), never.len() == ignored.len()) {
+        (0, _) => format!("`{command}` has that count"),
+        (_, true) => {
+            "no file of a repository sets that, trusted or not: it belongs into your own config.toml"
+                .to_owned()
+        }
+        (_, false) => format!("`{command}` has that count, but never {}", never.join(", ")),
     }
 }
 
@@ -68,6 +85,7 @@ pub(crate) fn report(app: &App) -> Option<Report> {
         sha256: file.digest.clone(),
         trusted: file.is_trusted,
         ignored: file.ignored.clone(),
+        never_counting: file.never_counting(),
         claims: file.claim().map(str::to_owned),
         settings: settings(file),
         fault: file.fault.as_ref().map(|fault| fault.message.clone()),
@@ -88,8 +106,10 @@ pub(crate) fn describe(report: &Report) -> String {
     let mut text = match report.ignored.as_slice() {
         [] => format!("{path} is not trusted, and sets nothing that it may not\n"),
         keys => format!(
-            "{path} is not trusted: {} are ignored (`baton trust` lets them count)\n",
-            keys.join(", ")
+            "{path} is not trusted: {} {} ignored ({})\n",
+            keys.join(", "),
+            if keys.len() == 1 { "is" } else { "are" },
+            what_trust_does(keys, &report.never_counting, None)
         ),
     };
     if let Some(claim) = &report.claims {
