@@ -240,3 +240,33 @@ fn the_advice_leads_to_the_commit_where_the_branch_is_older_here() {
         assert_eq!(git(&stage, &desk, &["branch", "--show-current"]), "fix", "{what}: {advice}");
     }
 }
+
+#[test]
+fn a_merge_that_came_by_a_pull_is_finished() {
+    let stage = committed();
+    git(&stage, stage.shop(), &["switch", "-q", "-c", "side"]);
+    stage.file("shop/side.txt", "side\n");
+    git(&stage, stage.shop(), &["add", "side.txt"]);
+    git(&stage, stage.shop(), &["commit", "-qm", "side"]);
+    git(&stage, stage.shop(), &["switch", "-q", "-"]);
+    stage.file("shop/own.txt", "own\n");
+    git(&stage, stage.shop(), &["add", "own.txt"]);
+    git(&stage, stage.shop(), &["commit", "-qm", "own"]);
+    let desk = clone_at(&stage, "desk");
+    let third = clone_at(&stage, "third");
+    git(&stage, stage.shop(), &["merge", "-q", "--no-commit", "--no-ff", "side"]);
+    let ann = stage.terminal("Ann");
+    ann.json(&["start"]);
+    ann.json(&[&WRAP[..], &["--with-changes"]].concat());
+    // Somebody in between wraps elsewhere without it.
+    at(&stage, "Zoe", "third").json(&["pickup"]);
+    at(&stage, "Zoe", "third").json(&WRAP);
+    let earlier = |stage: &Stage| {
+        let picked = at(stage, "Max", "desk").json(&["pickup", "--dry-run"]);
+        picked.get("earlier_operations").map_or(0, |found| found.as_array().map_or(0, Vec::len))
+    };
+    assert_eq!(earlier(&stage), 1, "{}", third.display());
+    git(&stage, stage.shop(), &["commit", "-qm", "merged"]);
+    git(&stage, &desk, &["pull", "-q", "--ff-only"]);
+    assert_eq!(earlier(&stage), 0);
+}

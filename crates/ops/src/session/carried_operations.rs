@@ -65,7 +65,8 @@ fn is_finished(cx: &Cx<'_>, of: &CarriedOperation, left: &WorkLocation) -> bool 
     let merged: Vec<&String> = commits.iter().collect();
     let with_base: Vec<&String> = commits.iter().chain(&of.base).collect();
     match of.unfinished.operation {
-        GitOperation::Merge => has_all(&merged),
+        // A history of the caller's with both parents has the merge, too: it came by a pull.
+        GitOperation::Merge => has_all(&merged) || of.base.is_some() && is_in_own_history(cx, &with_base),
         // In the middle of a rebase its branch is checked out nowhere.
         GitOperation::Rebase => {
             let is_on_branch = left.copy.branch.is_some() && left.copy.branch == of.unfinished.branch;
@@ -78,6 +79,13 @@ fn is_finished(cx: &Cx<'_>, of: &CarriedOperation, left: &WorkLocation) -> bool 
         }
         GitOperation::Am | GitOperation::Bisect => false,
     }
+}
+
+/// Whether what the caller has checked out contains all of these commits.
+fn is_in_own_history(cx: &Cx<'_>, commits: &[&String]) -> bool {
+    let (caller, host) = (cx.env.caller, cx.env.host);
+    let contains = |root: &String| commits.iter().all(|id| host.head_contains(root, id) == Some(true));
+    caller.git_root.as_ref().is_some_and(contains)
 }
 
 /// Whether the work has a commit, as far as can be seen: where it lies, or as it was left.
