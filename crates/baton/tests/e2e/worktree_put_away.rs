@@ -326,9 +326,13 @@ fn a_name_that_begins_with_a_sign_of_gits_is_put_away_as_printed() {
         "'quote",
         "ü.txt",
     ];
+    stage.file("shop/@own.txt", "before\n");
+    git(&stage, stage.shop(), &["add", "-A"]);
+    git(&stage, stage.shop(), &["commit", "-qm", "own"]);
     for name in names {
         stage.file(format!("shop/{name}").as_str(), "new\n");
     }
+    stage.file("shop/a.txt", "changed\n");
     ann.json(&WRAP);
     gone_on(&stage, "a.txt");
     stage.file("shop/@own.txt", "own\n");
@@ -340,7 +344,7 @@ fn a_name_that_begins_with_a_sign_of_gits_is_put_away_as_printed() {
     }
     assert_eq!(
         (read(stage.shop(), "a.txt").as_deref(), read(stage.shop(), "@own.txt")),
-        (Some("further\n"), None)
+        (Some("further\n"), Some("before\n".to_owned()))
     );
     git(&stage, stage.shop(), &["add", "-A"]);
     git(&stage, stage.shop(), &["commit", "-qm", "work"]);
