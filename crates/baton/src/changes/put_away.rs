@@ -148,6 +148,16 @@ fn intended(root: &Path, given: &[String]) -> String {
     command("add", &own) + &command("reset -q", &others)
 }
 
+/// Whether the index has one of the files in a state that neither the commit nor the disk has: without `--index` a stash brings it back
+/// as the disk has it.
+fn is_staged_apart(root: &Path, files: &[String]) -> bool {
+    let changed = |args: &[&str]| git::read_files(root, args).unwrap_or_default();
+    let staged = changed(&["diff", "--cached", "--no-renames", "--name-only", "-z"]);
+    let on_disk = changed(&["diff", "--no-renames", "--name-only", "-z"]);
+    let has = |paths: &str, path: &str| paths.split('\0').any(|one| one == path);
+    files.iter().any(|path| has(&staged, path) && has(&on_disk, path))
+}
+
 /// Paths from the top of a working copy as words of a git command, in whatever folder it is typed.
 fn paths(paths: &[&String], magic: &str) -> String {
     paths.iter().map(|path| top_path_word(path, magic)).collect::<Vec<_>>().join(" ")
@@ -218,7 +228,8 @@ impl PutAway {
             false => format!("move {} away, which the work has, too; ", named.join(", ")),
         };
         let back = back.map(|branch| format!("git switch {} && ", shell_word(&branch)));
-        let pop = format!("`{}git stash pop`", back.as_deref().unwrap_or_default());
+        let index = if is_staged_apart(root, &others) { " --index" } else { "" };
+        let pop = format!("`{}git stash pop{index}`", back.as_deref().unwrap_or_default());
         let (first, after) = match (given.is_empty(), has_others) {
             (true, _) => (
                 format!("`{top}{}{}` puts them away", intended(root, &[]), git::stash_command(root)),

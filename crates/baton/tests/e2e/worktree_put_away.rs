@@ -351,3 +351,28 @@ fn a_name_that_begins_with_a_sign_of_gits_is_put_away_as_printed() {
     follow(&ann, &format!("{} && {}", all[3], all[4]));
     assert_eq!(read(stage.shop(), "@own.txt").as_deref(), Some("own\n"));
 }
+
+#[test]
+fn what_is_staged_apart_from_its_file_comes_back_staged() {
+    let stage = committed();
+    let ann = stage.terminal("Ann");
+    ann.json(&["start"]);
+    stage.file("shop/run.sh", "run\n");
+    git(&stage, stage.shop(), &["add", "run.sh"]);
+    git(&stage, stage.shop(), &["commit", "-qm", "run"]);
+    stage.file("shop/a.txt", "changed\n");
+    ann.json(&WRAP);
+    gone_on(&stage, "a.txt");
+    stage.file("shop/run.sh", "staged\n");
+    git(&stage, stage.shop(), &["add", "run.sh"]);
+    stage.file("shop/run.sh", "run\n");
+    let picked = ann.text(&["pickup", "--apply"]);
+    let all = commands(line(&picked, "NOT applied"));
+    follow(&ann, &all[..3].join(" && "));
+    git(&stage, stage.shop(), &["add", "a.txt"]);
+    git(&stage, stage.shop(), &["commit", "-qm", "work"]);
+    assert_eq!(all[4], "git stash pop --index");
+    follow(&ann, &format!("{} && {}", all[3], all[4]));
+    assert_eq!(git(&stage, stage.shop(), &["show", ":run.sh"]), "staged");
+    assert_eq!(read(stage.shop(), "run.sh").as_deref(), Some("run\n"));
+}

@@ -1,6 +1,7 @@
 //! Finds where picked-up work lies. That is where the latest session on the way of the baton left something: files that are not
 //! committed, or commits of its own. A session that only looked hides nothing.
 
+use baton_model::baton_file::EarlierPlace;
 use baton_model::repository::{CommitsPlace, SessionCommitsQuery, WorkingCopy};
 use baton_model::session::Session;
 use baton_store::{Failure, Tx, baton, session_commit};
@@ -156,7 +157,7 @@ pub(super) fn of_bundle(
     bundle: &PickupOutput,
     files: &mut UncommittedFiles,
 ) -> Result<Option<WorkLocation>, Failure> {
-    let all = line_sessions(cx, bundle)?;
+    let (all, places) = line_sessions(cx, bundle)?;
     let mut seen: Vec<WorkLocation> = Vec::new();
     let mut left = LeftPlaces::default();
     let mut is_before_commits = false;
@@ -206,17 +207,25 @@ pub(super) fn of_bundle(
         // What lies further back in the same folder was there before these commits.
         is_before_commits = has_commits;
     }
-    of_file(cx, bundle, files, (&mut seen, &mut left, &mut behind))?;
+    of_file(cx, bundle, files, places, (&mut seen, &mut left, &mut behind))?;
     Ok(latest(cx, &seen, &left, (&line_commits(&all), behind)))
 }
 
-/// The sessions on the way of a bundle, with what those of other machines say of files that were not committed.
-fn line_sessions(cx: &mut Cx<'_>, bundle: &PickupOutput) -> Result<Vec<CandidateSession>, Failure> {
-    let mut all = cx.store.read(|tx| candidates(tx, &bundle.lineage))?;
+/// The sessions on the way of a bundle, with what those of other machines say of files that were not committed, and the places that the
+/// file names with which the work came.
+fn line_sessions(
+    cx: &mut Cx<'_>,
+    bundle: &PickupOutput,
+) -> Result<(Vec<CandidateSession>, Vec<EarlierPlace>), Failure> {
+    let (mut all, places) = cx.store.read(|tx| {
+        let all = candidates(tx, &bundle.lineage)?;
+        let Some(first) = bundle.lineage.last() else { return Ok((all, Vec::new())) };
+        Ok((all, file_facts(tx, &first.project_id, &first.session_id)?.earlier))
+    })?;
     for of in all.iter_mut().filter(|of| of.session.location.machine != cx.env.caller.location.machine) {
         of.dirty_state = dirty_state(cx, bundle, &of.session)?;
     }
-    Ok(all)
+    Ok((all, places))
 }
 
 /// From which commits they went on.
@@ -233,10 +242,10 @@ fn of_file(
     cx: &mut Cx<'_>,
     bundle: &PickupOutput,
     files: &mut UncommittedFiles,
+    places: Vec<EarlierPlace>,
     (seen, left, behind): (&mut Vec<WorkLocation>, &mut LeftPlaces, &mut Vec<LeftBehind>),
 ) -> Result<(), Failure> {
     let Some(first) = bundle.lineage.last() else { return Ok(()) };
-    let places = cx.store.read(|tx| file_facts(tx, &first.project_id, &first.session_id))?.earlier;
     for place in places {
         let copy = place.copy();
         let mut session = Session { working_copy: Some(copy.clone()), ..first.clone() };
@@ -362,6 +371,9 @@ fn candidates(tx: &mut Tx<'_>, lineage: &[Session]) -> Result<Vec<CandidateSessi
             drop(session_commit::newest_of(tx, &session.project_id, &session.session_id, NEWEST_COMMITS));
             drop(baton::of_session(tx, &session.project_id, &session.session_id));
             prior_changes::prefetch(tx, session);
+        }
+        if let Some(first) = lineage.last() {
+            drop(file_facts(tx, &first.project_id, &first.session_id));
         }
     });
     let mut candidates = Vec::new();

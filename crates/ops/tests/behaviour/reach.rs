@@ -29,6 +29,8 @@ const ARGUMENTS: &[(&str, &str, Place)] = &[
     ("audit_report", "Document.path", Place::Words),
     ("baton_export", "again", Place::Words),
     ("baton_import", "again", Place::Words),
+    ("baton_import", "EarlierPlace.root", Place::Words),
+    ("baton_import", "EarlierPlace.was_dirty", Place::Words),
     ("baton_import", "FileLocation.root", Place::Words),
     ("baton_import", "FileLocation.was_dirty", Place::Words),
     ("baton_import", "LeftOut.path", Place::Words),
