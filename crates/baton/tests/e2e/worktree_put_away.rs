@@ -365,7 +365,7 @@ fn what_is_staged_apart_from_its_file_comes_back_staged() {
     gone_on(&stage, "a.txt");
     stage.file("shop/run.sh", "staged\n");
     git(&stage, stage.shop(), &["add", "run.sh"]);
-    stage.file("shop/run.sh", "run\n");
+    stage.file("shop/run.sh", "disk\n");
     let picked = ann.text(&["pickup", "--apply"]);
     let all = commands(line(&picked, "NOT applied"));
     follow(&ann, &all[..3].join(" && "));
@@ -374,5 +374,5 @@ fn what_is_staged_apart_from_its_file_comes_back_staged() {
     assert_eq!(all[4], "git stash pop --index");
     follow(&ann, &format!("{} && {}", all[3], all[4]));
     assert_eq!(git(&stage, stage.shop(), &["show", ":run.sh"]), "staged");
-    assert_eq!(read(stage.shop(), "run.sh").as_deref(), Some("run\n"));
+    assert_eq!(read(stage.shop(), "run.sh").as_deref(), Some("disk\n"));
 }

@@ -211,15 +211,14 @@ pub(super) fn of_bundle(
     Ok(latest(cx, &seen, &left, (&line_commits(&all), behind)))
 }
 
-/// The sessions on the way of a bundle, with what those of other machines say of files that were not committed, and the places that the
-/// file names with which the work came.
+/// The sessions on the way of a bundle, with what those of other machines left uncommitted, and the places that its file names.
 fn line_sessions(
     cx: &mut Cx<'_>,
     bundle: &PickupOutput,
 ) -> Result<(Vec<CandidateSession>, Vec<EarlierPlace>), Failure> {
     let (mut all, places) = cx.store.read(|tx| {
         let all = candidates(tx, &bundle.lineage)?;
-        let Some(first) = bundle.lineage.last() else { return Ok((all, Vec::new())) };
+        let Some(first) = imported(&bundle.lineage) else { return Ok((all, Vec::new())) };
         Ok((all, file_facts(tx, &first.project_id, &first.session_id)?.earlier))
     })?;
     for of in all.iter_mut().filter(|of| of.session.location.machine != cx.env.caller.location.machine) {
@@ -361,6 +360,11 @@ fn is_same(one: &WorkLocation, other: &WorkLocation) -> bool {
     key(one) == key(other)
 }
 
+/// The session of a line that may stand for one of another ledger: a file names no other places without that of its work.
+fn imported(lineage: &[Session]) -> Option<&Session> {
+    lineage.last().filter(|first| first.working_copy.is_some())
+}
+
 /// The sessions that work came through, with what the ledger says of each.
 fn candidates(tx: &mut Tx<'_>, lineage: &[Session]) -> Result<Vec<CandidateSession>, Failure> {
     let looked_at = &lineage[..lineage.len().min(SESSIONS)];
@@ -372,7 +376,7 @@ fn candidates(tx: &mut Tx<'_>, lineage: &[Session]) -> Result<Vec<CandidateSessi
             drop(baton::of_session(tx, &session.project_id, &session.session_id));
             prior_changes::prefetch(tx, session);
         }
-        if let Some(first) = lineage.last() {
+        if let Some(first) = imported(lineage) {
             drop(file_facts(tx, &first.project_id, &first.session_id));
         }
     });
