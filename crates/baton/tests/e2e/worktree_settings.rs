@@ -211,7 +211,7 @@ fn trust_is_not_said_to_have_a_setting_count_that_no_repository_sets() {
     let never = message("[notify]\ncommand = \"true\"\n");
     assert!(
         never.ends_with(
-            "(no file of a repository sets that, trusted or not: it belongs into your own config.toml)"
+            "(no file of a repository sets that, trusted or not: it belongs in your own config.toml)"
         ),
         "{never}"
     );

@@ -69,10 +69,7 @@ pub(super) fn find(
     let is_there = |named: &str| named == origin || merged.as_deref() == Some(named);
     let goes_back = input.to.as_deref().is_none_or(is_named) && named_project.is_none_or(is_there);
     let begun = answered.subject.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("re: "));
-    let mut subject = if begun { answered.subject.clone() } else { format!("Re: {}", answered.subject) };
-    while subject.len() > 500 {
-        subject.pop();
-    }
+    let subject = if begun { answered.subject.clone() } else { format!("Re: {}", answered.subject) };
     // Another name belongs to this project, unless another project is named too.
     let to_project = if goes_back { origin } else { project_id.to_owned() };
     Ok(Some(Reply {
@@ -80,10 +77,18 @@ pub(super) fn find(
         home: merged.filter(|_| goes_back).unwrap_or_else(|| to_project.clone()),
         to_project,
         goes_back,
-        subject,
+        subject: within_limit(subject),
         thread_id: answered.thread().to_owned(),
         message_id: answered.message_id.clone(),
     }))
+}
+
+/// A subject cut to the most bytes that a message may have.
+fn within_limit(mut subject: String) -> String {
+    while subject.len() > 500 {
+        subject.pop();
+    }
+    subject
 }
 
 /// Refuses a reply to a message of which no agent is the author: its reply would never be read.
@@ -153,7 +158,7 @@ pub(super) fn copy_to_successor(
     let Some(ended) = ended.filter(|_| !is_shared_name(asker)) else { return Ok(()) };
     let is_other = |next: &String| identity_key(next) != identity_key(&sent.from_identity);
     let Some(next) = next_holder(tx, &ended)?.filter(is_other) else { return Ok(()) };
-    let subject = format!("to {}, whose work you have: {}", visible(asker), sent.subject);
+    let subject = within_limit(format!("to {}, whose work you have: {}", visible(asker), sent.subject));
     let body = if sent.readers.is_some() { "It is encrypted for others." } else { sent.body.as_str() };
     let author = SignalAuthor { actor: Actor::agent(&sent.from_identity), project_id: Some(from_project) };
     send_signal_from(tx, env, (project_id, author, &next), (&subject, body))

@@ -66,7 +66,7 @@ fn has_commit(cx: &Cx<'_>, found: &WorkLocation, commit: &str) -> Option<bool> {
     }
     let own_root = caller.git_root.as_deref()?;
     let is_contained = host.commit_contains(own_root, found.copy.commit.as_deref()?, commit);
-    // What the caller has checked out already is hidden from nobody.
+    // A commit that the caller has checked out needs no mention.
     is_contained.or_else(|| host.head_contains(own_root, commit).filter(|has_it| *has_it))
 }
 

@@ -1,4 +1,4 @@
-//! What is said beside a task that was written: a type that is nearly a known one, an agent whom nobody tells.
+//! What is said beside a task that was written: a type that is nearly a known one, an assignee who gets no signal.
 
 use baton_model::id::{identity_key, visible};
 use baton_model::task::view::View;
@@ -18,7 +18,7 @@ pub(super) fn name_similar_type(task: &View, app: &App) {
     }
 }
 
-/// Says that no signal goes to an agent whom nobody in the project knows by this name: it may be mistyped, or still to come.
+/// Says that no signal goes to an assignee whose name is unknown in the project: it may be mistyped, or still to come.
 pub(super) fn name_unknown_assignee(
     name: Option<&str>,
     author: Option<&str>,

@@ -17,7 +17,7 @@ pub(crate) struct Report {
     sha256: String,
     trusted: bool,
     ignored: Vec<&'static str>,
-    /// Those of the ignored ones that trust has not count either.
+    /// Those of the ignored ones that stay ignored in a trusted file.
     #[serde(skip)]
     never_counting: Vec<&'static str>,
     claims: Option<String>,
@@ -63,15 +63,14 @@ impl OutrankedFile {
     }
 }
 
-/// What `baton trust` has count of the settings that are ignored. `folder`: where it is another one than the caller's.
+/// Says which of the ignored settings `baton trust` makes count. `folder`: where it is another one than the caller's.
 fn what_trust_does(ignored: &[&str], never: &[&str], folder: Option<&str>) -> String {
     let command =
         folder.map_or_else(|| "baton trust".to_owned(), |path| format!("baton trust {}", shell_word(path)));
     match (never.len(), never.len() == ignored.len()) {
         (0, _) => format!("`{command}` has that count"),
         (_, true) => {
-            "no file of a repository sets that, trusted or not: it belongs into your own config.toml"
-                .to_owned()
+            "no file of a repository sets that, trusted or not: it belongs in your own config.toml".to_owned()
         }
         (_, false) => format!("`{command}` has that count, but never {}", never.join(", ")),
     }

@@ -1,4 +1,4 @@
-//! Sentences with the shape of a question that ask nobody: the agent answers them itself, gives advice, or takes its leave.
+//! Sentences with the shape of a question that expect no answer: the agent answers them itself, gives advice, or takes its leave.
 
 use super::phrases::Lowered;
 use super::{begins, lowered};
@@ -62,7 +62,7 @@ fn tells_no_answer(lower: &str) -> bool {
     OPEN.iter().any(|phrase| has_phrase(lower, phrase))
 }
 
-/// Whether `whether` names something that nobody has settled, and not what code or a check tells.
+/// Whether `whether` names something unsettled, and not what code or a check tells.
 pub(super) fn wonders(lower: &str) -> bool {
     const DOUBTS: &[&str] = &[
         "clear",
